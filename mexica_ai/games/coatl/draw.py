@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from mexica_ai.draw import marks
+from mexica_ai.draw.canvas import Box, Canvas
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import TIMES, document, element, group, text
@@ -18,7 +19,6 @@ from mexica_ai.games.coatl.shape import SHAPE
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import readable
 
-Box: TypeAlias = tuple[float, float, float, float]  # x, y, width, height
 Turn: TypeAlias = Sequence[tuple[str, JsonObject]]  # the actions, with the position after each
 
 PARTS = ("table", "seats", "steps")
@@ -46,7 +46,7 @@ def draw(
     picture = _Picture(drawable(fields), Paint(theme), turn)
     body, y = [], 16.0
     if "table" in parts:
-        body.append(picture.heading(shares))
+        picture.heading(shares)
         y = 62.0
         tall = picture.table(y)
         y += tall + 14
@@ -78,15 +78,14 @@ def drawable(fields: JsonObject) -> JsonObject:
     return data
 
 
-class _Picture:
+class _Picture(Canvas):
     """Draws one position from top to bottom, and remembers where things are."""
 
     def __init__(self, fields: JsonObject, paint: Paint, turn: Turn) -> None:
-        self.fields, self.paint, self.turn = fields, paint, turn
+        super().__init__(paint)
+        self.fields, self.turn = fields, turn
         self.now = turn[-1][1] if turn else fields
-        self.parts: list[str] = []
-        self.places: dict[str, Box] = {}  # of the targets
-        self.marks: dict[str, Box] = {}  # what a turn may have made new -> the same
+        self.marks: dict[str, Box] = {}  # what a turn may have made new -> where it is
         state = try_parse(parse_position, self.now) if self.now.get("phase") == "over" else None
         self.winners = [] if state is None else [seat for seat, share in enumerate(state.returns()) if share]
 
@@ -98,43 +97,17 @@ class _Picture:
             return f"{title}, turn of seat {self.fields.get('to_move')}: {turn}"
         return title + (", over" if now.get("phase") == "over" else f", seat {now.get('to_move')} to move")
 
-    def text(self, x: float, y: float, content: object, size: float, color: str = "ink", **attributes: object) -> None:
-        self.parts.append(text(x, y, content, size, **attributes, **self.paint(color)))
-
-    def box(
-        self,
-        x: float,
-        y: float,
-        width: float,
-        height: float,
-        fill: str | None,
-        stroke: str | None,
-        line: float = 1.4,
-        radius: float = 8.0,
-        **attributes: Any,
-    ) -> str:
-        size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height), "rx": radius}
-        return element("rect", **size, **attributes, **self.paint(fill, stroke, line))
-
-    def heading(self, shares: Sequence[float] | None) -> str:
-        now, paint = self.now, self.paint
+    def heading(self, shares: Sequence[float] | None) -> None:
+        now = self.now
         note = "over" if now.get("phase") == "over" else f"round {now.get('round')}"
         if now.get("viewer") is not None:
             note += f", as seat {now['viewer']} sees it"
         elif now.get("ending") and now.get("phase") != "over":
             note += ", the end is near"
-        name = text(24, 42, "Coatl", 22, font_weight="bold", **paint("ink"))
-        parts = [name, text(104, 42, note, 13, **paint("soft"))]
+        self.text(24, 42, "Coatl", 22, font_weight="bold")
+        self.text(104, 42, note, 13, color="soft")
         if shares:
-            x = 780.0
-            parts.append(text(x - 10, 42, "expected share of the win", 11.5, text_anchor="end", **paint("soft")))
-            for seat, share in enumerate(shares):
-                wide = (_WIDTH - _EDGE - 780) * share
-                parts.append(element("rect", x=x, y=24.0, width=wide, height=24.0, **paint(f"seat{seat}")))
-                if wide > 36:
-                    parts.append(text(x + wide / 2, 41, f"{100 * share:.0f}%", 13, **_BOLD, **paint(f"on{seat}")))
-                x += wide
-        return group(parts, class_="heading")
+            self.shares(shares, 780.0, _WIDTH - _EDGE - 780)
 
     # --- the table
 
@@ -143,7 +116,7 @@ class _Picture:
         now = self.now
         supply = now.get("supply", {})
         tall = 182.0
-        self.parts.append(self.box(_EDGE, y, _WIDTH - 2 * _EDGE, tall, "table", "line", 1.6, 10.0))
+        self.box(_EDGE, y, _WIDTH - 2 * _EDGE, tall, "table", "line", 1.6, 10.0)
         self.text(36, y + 20, "supply", 11.5, color="soft")
         for row, (part, kind) in enumerate((("heads", "head"), ("tails", "tail"))):
             for index in range(facts.SUPPLY_SPACES[part]):
@@ -169,12 +142,12 @@ class _Picture:
             if pile.get("top"):
                 self.temple(x, y + 30, pile["top"], f"pile:{pile['top']}")
             else:
-                self.parts.append(self.box(x, y + 30, _CARD_W, _CARD_H, None, "line", 1.4, 7.0, stroke_dasharray="4 4"))
+                self.box(x, y + 30, _CARD_W, _CARD_H, None, "line", 1.4, 7.0, stroke_dasharray="4 4")
             self.text(x + _CARD_W, y + 108, f"{pile.get('below')} below", 11.5, color="soft", text_anchor="end")
         return tall
 
     def _slot(self, x: float, y: float, width: float, kind: str, letters: str, target: str) -> None:
-        self.parts.append(self.box(x, y, width, 60, "card", "line", 1.2, 8.0, stroke_dasharray="4 4"))
+        self.box(x, y, width, 60, "card", "line", 1.2, 8.0, stroke_dasharray="4 4")
         if letters:
             wide = _PIECE * len(letters)
             for index, letter in enumerate(letters):
@@ -234,7 +207,7 @@ class _Picture:
     def small(self, x: float, y: float, letter: str, size: float = 17.0, label: str | None = None) -> None:
         """Draw a piece of a pattern, of any colour without a letter."""
         dash = None if letter else "2.5 2"
-        self.parts.append(self.box(x, y, size, size, letter or "card", "edge", 1.0, 4.0, stroke_dasharray=dash))
+        self.box(x, y, size, size, letter or "card", "edge", 1.0, 4.0, stroke_dasharray=dash)
         high = size * (0.68 if label is None else 0.6)
         color = f"on{letter}" if letter else "ink"
         words = letter if label is None else label
@@ -243,8 +216,8 @@ class _Picture:
     # --- cards
 
     def back(self, x: float, y: float, width: float, height: float, target: str | None = None) -> None:
-        self.parts.append(self.box(x, y, width, height, "wood", "woodrim", 1.4, 7.0))
-        self.parts.append(self.box(x + 5, y + 5, width - 10, height - 10, None, "palace", 1.2, 4.0))
+        self.box(x, y, width, height, "wood", "woodrim", 1.4, 7.0)
+        self.box(x + 5, y + 5, width - 10, height - 10, None, "palace", 1.2, 4.0)
         middle, center = x + width / 2, y + height / 2
         self.parts.append(
             element("path", d=f"M{middle:g} {center - 12:g}l12 12l-12 12l-12 -12Z", **self.paint(None, "palace", 1.4))
@@ -260,7 +233,7 @@ class _Picture:
         if found is None:
             return self.back(x, y, 64, _CARD_H, target)
         suit = _SUITS.get(found["suit"], "K")
-        self.parts.append(self.box(x, y, _CARD_W, _CARD_H, "card", "edge" if suit == "K" else suit, 1.8, 7.0))
+        self.box(x, y, _CARD_W, _CARD_H, "card", "edge" if suit == "K" else suit, 1.8, 7.0)
         head = f"M{x:g} {y + 13:g}v-6q0 -7 7 -7h{_CARD_W - 14}q7 0 7 7v6Z"
         self.parts.append(element("path", d=head, **self.paint(suit)))
         self.text(x + 7, y + 10, card, 9.5, color=f"on{suit}", font_weight="bold")
@@ -274,7 +247,7 @@ class _Picture:
             is_reached = reached is not None and level["points"] == reached > 0
             at = left + wide * index
             fill, edge = ("glow", "mark") if is_reached else ("paper", "line")
-            self.parts.append(self.box(at + 0.5, y + 42, wide - 1.5, 16, fill, edge, 1.0, 4.0))
+            self.box(at + 0.5, y + 42, wide - 1.5, 16, fill, edge, 1.0, 4.0)
             color = "mark" if is_reached else "ink"
             self.text(at + 3, y + 53.5, f"{level['times']}{TIMES}", 8, color="mark" if is_reached else "soft")
             bold = {"text_anchor": "end", "font_weight": "bold"}
@@ -295,14 +268,12 @@ class _Picture:
         for index, entry in enumerate(sequence):
             x, letter = left + (wide + 1.5) * index, _LETTER[entry["color"]]
             if entry["el"] == "run":
-                self.parts.append(self.box(x + 3, y - 2, wide, wide, letter or "card", "edge", 1.0, 4.0))
+                self.box(x + 3, y - 2, wide, wide, letter or "card", "edge", 1.0, 4.0)
                 self.small(x, y, letter, wide, f"{letter}+")
             elif entry["el"] == "piece":
                 self.small(x, y, letter, wide)
             else:
-                self.parts.append(
-                    self.box(x + 2, y + 2, wide - 4, wide - 4, letter, "edge", 1.0, 4.0, fill_opacity="0.35")
-                )
+                self.box(x + 2, y + 2, wide - 4, wide - 4, letter, "edge", 1.0, 4.0, fill_opacity="0.35")
                 slash = f"M{x + 1:g} {y + wide:g}L{x + wide - 1:g} {y:g}"
                 self.parts.append(element("path", d=slash, **self.paint(None, "R", 2.2)))
 
@@ -312,7 +283,7 @@ class _Picture:
         if found is None:
             return self.back(x, y, _CARD_W, _CARD_H, target)
         fill, edge = ("glow", "mark") if reached else ("land", "woodrim")
-        self.parts.append(self.box(x, y, _CARD_W, _CARD_H, fill, edge, 1.8, 7.0))
+        self.box(x, y, _CARD_W, _CARD_H, fill, edge, 1.8, 7.0)
         roof = f"M{x + 30:g} {y + 14:g}l8 -8h{_CARD_W - 76}l8 8Z"
         self.parts.append(element("path", d=roof, **self.paint("wood", "woodrim", 1.0)))
         self.text(x + 6, y + 11, card, 9.5, color="landink")
@@ -356,7 +327,7 @@ class _Picture:
         for index, token in enumerate(TOKENS if now.get("options", {}).get("sacrifice_tokens") else ()):
             x, has = 194.0 + 71 * index, token in own.get("tokens", ())
             fill, edge = ("land", "wood") if has else (None, "line")
-            self.parts.append(self.box(x, y + 16, 66, 22, fill, edge, 1.4, 11.0))
+            self.box(x, y + 16, 66, 22, fill, edge, 1.4, 11.0)
             faint = {} if has else {"opacity": "0.55"}
             self.text(x + 33, y + 31, token, 11.5, color="landink" if has else "soft", text_anchor="middle", **faint)
             if has:
@@ -381,8 +352,8 @@ class _Picture:
             bottom = max(bottom, row + tall)
         tall = bottom - y + 10
         edge, wide = (f"seat{seat}", 2.6) if is_moving or seat in self.winners else ("line", 1.6)
-        frame = self.box(_EDGE, y, _WIDTH - 2 * _EDGE, tall, "card", edge, wide, 10.0)
-        self.parts.insert(first, frame)
+        self.box(_EDGE, y, _WIDTH - 2 * _EDGE, tall, "card", edge, wide, 10.0)
+        self.parts.insert(first, self.parts.pop())
         return tall
 
     def _stored(self, seat: int, own: JsonObject, y: float) -> None:
@@ -467,7 +438,7 @@ class _Picture:
             self.text(left, top + 12, "no card yet", 11, color="soft")
 
     def _end(self, x: float, y: float, target: str) -> None:
-        self.parts.append(self.box(x, y + 1, 27, 28, None, "soft", 1.5, 7.0, stroke_dasharray="4 3"))
+        self.box(x, y + 1, 27, 28, None, "soft", 1.5, 7.0, stroke_dasharray="4 3")
         self.text(x + 13.5, y + 20.5, "+", 16, color="soft", **_BOLD)
         self.places[target] = (x, y + 1, 27, 28)
 
@@ -511,14 +482,6 @@ class _Picture:
             case ["close", number]:
                 return places.get(f"coatl:{seat}:{number}")
         return None
-
-    def all_targets(self) -> str:
-        parts = []
-        # What lies within another target comes after it, so that it can be clicked.
-        for target, (x, y, width, height) in sorted(self.places.items(), key=lambda place: -place[1][2] * place[1][3]):
-            size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
-            parts.append(element("rect", **size, fill_opacity="0", data_target=target, class_="target"))
-        return group(parts, class_="targets")
 
 
 def _added_before(number: str, actions: list[list[str]]) -> int:

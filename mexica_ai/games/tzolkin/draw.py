@@ -6,12 +6,13 @@ import math
 import re
 import textwrap
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from mexica_ai.draw import marks, svg
+from mexica_ai.draw.canvas import Box, Canvas
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
-from mexica_ai.draw.svg import document, element, group, text
+from mexica_ai.draw.svg import document, element, group
 from mexica_ai.game.contract import try_parse
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
@@ -20,7 +21,6 @@ from mexica_ai.games.tzolkin.shape import SHAPE
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import readable
 
-Box: TypeAlias = tuple[float, float, float, float]  # x, y, width, height
 Turn: TypeAlias = Sequence[tuple[str, JsonObject]]  # the actions, with the position after each
 Glyph: TypeAlias = tuple[str, str]  # the kind of a token or "", and the words on it
 
@@ -103,16 +103,15 @@ def drawable(fields: JsonObject) -> JsonObject:
     return data
 
 
-class _Picture:
+class _Picture(Canvas):
     """Draws one position from top to bottom, and remembers where things are."""
 
     def __init__(self, fields: JsonObject, paint: Paint, turn: Turn, targets: bool) -> None:
-        self.fields, self.paint, self.turn, self.targets = fields, paint, turn, targets
+        super().__init__(paint)
+        self.fields, self.turn, self.targets = fields, turn, targets
         seen = [(action, after) for action, after in turn if action.split()[0] not in _UNSEEN]
         self.now = seen[-1][1] if seen else fields
-        self.parts: list[str] = []
         self.marks: list[str] = []
-        self.places: dict[str, Box] = {}  # of the targets
         self.built: dict[int, Box] = {}  # seat -> the line of what it has built
         # By verb, temple or track, and seat.
         self.rings: dict[tuple[str, str, int], tuple[float, float, float]] = {}  # of marks
@@ -142,24 +141,6 @@ class _Picture:
 
     # --- helpers
 
-    def text(self, x: float, y: float, content: object, size: float, color: str = "ink", **attributes: object) -> None:
-        self.parts.append(text(x, y, content, size, **attributes, **self.paint(color)))
-
-    def box(
-        self,
-        x: float,
-        y: float,
-        width: float,
-        height: float,
-        fill: str | None,
-        stroke: str | None,
-        line: float = 1.4,
-        radius: float = 8.0,
-        **attributes: Any,
-    ) -> None:
-        size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height), "rx": float(radius)}
-        self.parts.append(element("rect", **size, **attributes, **self.paint(fill, stroke, line)))
-
     def token(self, x: float, y: float, kind: str, size: float = 8.0, label: object = None) -> None:
         """Draw corn as a disc, a block as a square, a skull as a diamond, with a label or its letter."""
         paint = self.paint(_COLORS[kind], "mark", 1.0)
@@ -184,7 +165,7 @@ class _Picture:
     # --- the table
 
     def heading(self, shares: Sequence[float] | None) -> float:
-        now, paint = self.now, self.paint
+        now = self.now
         self.text(24, 42, "Tzolk'in", 22, font_weight="bold")
         note = f"day {now.get('day')}, age {facts.age(now.get('food_days', 0))}"
         if now.get("phase") == "over":
@@ -195,14 +176,7 @@ class _Picture:
             note += f", to decide: {now['pending'][-1]}"
         self.text(132, 42, note, 13, color="soft")
         if shares:
-            x = 820.0
-            self.text(x - 10, 42, "expected share of the win", 11.5, color="soft", text_anchor="end")
-            for seat, share in enumerate(shares):
-                wide = (_WIDTH - _EDGE - 820) * share
-                self.parts.append(element("rect", x=x, y=24.0, width=wide, height=24.0, **paint(f"seat{seat}")))
-                if wide > 36:
-                    self.text(x + wide / 2, 41, f"{100 * share:.0f}%", 13, color=f"on{seat}", **_BOLD)
-                x += wide
+            self.shares(shares, 820.0, _WIDTH - _EDGE - 820)
         return 62
 
     def calendar(self, y: float) -> float:
@@ -493,14 +467,6 @@ class _Picture:
                 for index, number in enumerate(several)
             ]
         return found
-
-    def all_targets(self) -> str:
-        parts = []
-        # What lies within another target comes after it, so that it can be clicked.
-        for target, (x, y, width, height) in sorted(self.places.items(), key=lambda place: -place[1][2] * place[1][3]):
-            size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
-            parts.append(element("rect", **size, fill_opacity="0", data_target=target, class_="target"))
-        return group(parts, class_="targets")
 
 
 def _points(score: float) -> str:
