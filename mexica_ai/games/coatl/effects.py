@@ -1,4 +1,4 @@
-"""What an action of Coatl changes at once, in words: stored pieces, cards, and the Coatls with their points."""
+"""The immediate effects of an action of Coatl, in words: stored pieces, cards, and the Coatls with their points."""
 
 from __future__ import annotations
 

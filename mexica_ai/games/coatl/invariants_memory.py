@@ -12,7 +12,7 @@ from mexica_ai.io.strict import quote
 if TYPE_CHECKING:
     from mexica_ai.games.coatl.invariants import Checker
 
-MAX_MEMORY = 268  # entries, as many as the compiled core has room for
+MAX_MEMORY = 268  # entries: the room of the compiled core
 
 
 class _Entry:
@@ -69,7 +69,7 @@ def check_memory(checker: Checker) -> None:
     around = [None, *entries, None]
     for index, entry in enumerate(entries):
         if entry.seat is not None and entry.seat >= len(checker.seats):
-            _add_entry(checker, index, entry, f"a seat below {len(checker.seats)}, as many as there are")
+            _add_entry(checker, index, entry, f"a seat below {len(checker.seats)}")
         elif expected := _expected_entry(checker, around[index], entry, around[index + 2]):
             _add_entry(checker, index, entry, expected)
     _check_renewals(checker, entries)

@@ -75,12 +75,12 @@ def _take(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> 
     if piece not in data["supply"][_PARTS[kind]]:
         return f"there is no {kind} {piece} in the supply"
     number = sum(map(len, own["stored"].values()))
-    return f"seat {seat} stores {number} pieces, which is all it may" if number >= CAPACITY else ""
+    return f"seat {seat} stores {number} pieces, the most that it may store" if number >= CAPACITY else ""
 
 
 def _draw(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     if len(own["hand"]) >= HAND_LIMIT:
-        return f"seat {seat} holds {len(own['hand'])} prophecies, which is all it may"
+        return f"seat {seat} holds {len(own['hand'])} prophecies, the most that it may hold"
     if operands == ["deck"]:
         return "" if data["deck"] else "the deck is empty"
     return "" if operands[0] in data["display"] else f"{operands[0]} is not on display"
@@ -89,9 +89,9 @@ def _draw(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> 
 def _start(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     kind, color = operands
     if len(own["coatls"]) >= MAX_COATLS:
-        return f"seat {seat} has {MAX_COATLS} Coatls, which is all it may"
+        return f"seat {seat} has {MAX_COATLS} Coatls, the most that it may have"
     if sum(not coatl["closed"] for coatl in own["coatls"]) >= MAX_UNFINISHED:
-        return f"seat {seat} has {MAX_UNFINISHED} Coatls that are not complete, which is all it may"
+        return f"seat {seat} has {MAX_UNFINISHED} Coatls that are not complete, the most that it may have"
     return _not_stored(own, seat, kind, color)
 
 
@@ -126,7 +126,7 @@ def _play(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> 
     if problem := problem or _not_held(own, seat, [card]):
         return problem
     if len(coatl["prophecies"]) >= MAX_PLAYED:
-        return f"Coatl {number} has {MAX_PLAYED} prophecies, which is all it may"
+        return f"Coatl {number} has {MAX_PLAYED} prophecies, the most that it may have"
     is_strict = data["options"]["strict_ends"]
     open_ends = {f"open_{side}": is_strict and not coatl[end] for side, end in (("left", "head"), ("right", "tail"))}
     if count_times(card, coatl["pieces"], **open_ends) < PROPHECIES[card]["levels"][0]["times"]:

@@ -2,7 +2,7 @@
 
 Reading is strict: a position has exactly the right shape (`NotationError` otherwise) and keeps every
 invariant of `mexica_ai.games.coatl.invariants` (`PositionError` otherwise), or it is refused; both errors
-list all that they found. Lists of cards, pairs and tokens may come in any order and are written ascending,
+list all faults. Lists of cards, pairs and tokens may come in any order and are written ascending,
 hidden cards (``?``) last; strings of colours have one order. An action's integer has these bits, and
 canonical order is ascending:
 
@@ -22,7 +22,7 @@ bits    meaning
 16      side of a body piece that is added: 0 left, 1 right
 ======  ===========================================================================================
 
-What is not used is 0.
+Bits that are not used are 0.
 """
 
 import functools

@@ -289,7 +289,7 @@ def _players(fields: JsonObject) -> int:
 
 
 def _teeth(fields: JsonObject, gear: str) -> str:
-    """Return the places of a gear, as many as it has teeth."""
+    """Return the places of a gear, one for each tooth."""
     teeth = GEARS[gear]["teeth"]
     return str(fields["gears"][gear]).ljust(teeth, FREE)[:teeth]
 

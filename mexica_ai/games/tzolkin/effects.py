@@ -1,4 +1,4 @@
-"""What an action of Tzolk'in changes at once, in words: workers, temples and who leads there, tracks, tiles."""
+"""The immediate effects of an action of Tzolk'in, in words: workers, temples and who leads there, tracks, tiles."""
 
 from __future__ import annotations
 

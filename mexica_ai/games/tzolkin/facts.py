@@ -34,7 +34,7 @@ PHASES = ("keep", "turn", "placing", "picking", "advance", "over")
 IDLE, FREE, HIDDEN = "i", ".", "?"
 STOCK_MAX = SCORE_MAX = 999
 
-# What a turn may owe: the place of a text is its number less 1 (`Decision` in state.pxd).
+# Decisions that a turn may still have to make; a text's index is its number less 1 (`Decision` in state.pxd).
 DECISIONS = (
     "harvest 2", "harvest 3", "harvest 4", "harvest 5", "research one", "research two", "research more",
     "research free one", "research free two", "build one", "build two", "build corn", "build second",
@@ -68,7 +68,7 @@ def top_step(temple: str) -> int:
 
 
 def age(food_days: int) -> int:
-    """Return the age after so many food days."""
+    """Return the age after a number of food days."""
     return 1 if food_days < AGE_2 else 2
 
 

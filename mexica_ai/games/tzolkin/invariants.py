@@ -1,8 +1,7 @@
-"""What makes a readable Tzolk'in position valid: every invariant, by name, with the path where it breaks.
+"""The invariants of Tzolk'in positions; each violation has a name and a JSON path.
 
-`check_position` is the main function. It works on the JSON object, its shape already checked. It finds
-everything it can in one pass, and repairs nothing: where a number is out of its range, the rest is not
-looked at.
+`check_position` is the main function. It works on the JSON object, its shape already checked. It reports all
+violations in one pass and repairs nothing; but if a number is out of its range, it checks nothing else.
 
 Not invariants: that a position can be reached in play, and the distances of idle workers after the setup.
 That the first pending decision has an answer is asked once the position has become a state.
@@ -15,18 +14,18 @@ from mexica_ai.games.tzolkin.facts import BUILDINGS, GEARS, HIDDEN, TEMPLES, TRA
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Findings, quote
 
-MAX_PENDING = 12  # far more than a turn ever owes at once; the compiled core has room for three more
+MAX_PENDING = 12  # far more than a turn ever has at once; the compiled core has room for three more
 
 
 def check_position(data: JsonObject, path: str, findings: Findings) -> None:
-    """Note in `findings` every invariant of formats and rules that a position breaks.
+    """Add a violation to `findings` for each invariant of the format and the rules that a position breaks.
 
     Parameters
     ----------
     data : dict
         A position of the right shape.
     path : str
-        JSON path of the position, the beginning of every violation's path.
+        JSON path of the position; every violation's path begins with it.
     findings : mexica_ai.io.strict.Findings
         Collects the violations.
     """
@@ -210,7 +209,7 @@ class _Checker:
                 where,
                 "WORKERS",
                 seat["workers"],
-                f"{out} at least, as many as are out",
+                f"{out} at least: those on the gears and the start space",
             )
 
     def _check_idle_workers(self, number: int) -> None:
@@ -345,7 +344,7 @@ class _Checker:
                 "reveal",
                 "DISPLAY",
                 reveal,
-                f"{missing}, as many as are missing and in the deck",
+                f"{missing}: those that are missing and in the deck",
             )
             return
         self.require(reveal == 0, "reveal", "DISPLAY", reveal, f"0 in phase {self.phase}")
@@ -377,14 +376,14 @@ class _Checker:
             "fields.corn",
             "HARVEST_TILES",
             taken["corn"],
-            f"{gone['corn']} corn tiles with the seats, as many as are gone",
+            f"{gone['corn']} corn tiles with the seats: those that are gone",
         )
         self.require(
             taken["wood"] <= gone["wood"],
             "fields.wood",
             "HARVEST_TILES",
             taken["wood"],
-            f"{gone['wood']} wood tiles with the seats at most, as many as are gone",
+            f"{gone['wood']} wood tiles with the seats at most: those that are gone",
         )
 
     def _check_wealth(self) -> None:

@@ -1,7 +1,7 @@
 """Why an action of Tzolk'in is not legal, in words.
 
 A reason is a fact of the position that the rules forbid; the compiled rules alone decide what is legal. Where corn or
-blocks are what is missing, they are asked how much would be enough.
+blocks are missing, the rules are asked how much would be enough.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import PLACES, START, STOCKS
 from mexica_ai.io.json_types import JsonObject
 
-_MOST = 30  # corn or blocks that are tried at most
+_MOST = 30  # corn or blocks, in the positions that are tried
 
 
 def why_illegal(data: JsonObject, action: str, is_legal: Callable[[JsonObject], bool]) -> str:
@@ -26,7 +26,7 @@ def why_illegal(data: JsonObject, action: str, is_legal: Callable[[JsonObject], 
     if data["phase"] in ("turn", "placing", "picking"):
         if data["pending"]:
             if verb in _CHOICES:
-                return "what the action before offers is to be decided first"
+                return "the choices that the last action offers come first"
         elif verb in _OFFERED:
             return "only the action of a worker or of a tile offers it"
     rule = _RULES.get(verb)
@@ -101,7 +101,7 @@ def _climb(data: JsonObject, seat: int, operands: list[str]) -> str:
 
 def _beg(data: JsonObject, seat: int, operands: list[str]) -> str:
     if data["phase"] != "turn":
-        return "a seat begs at the begin of its turn"
+        return "a seat begs at the beginning of its turn"
     corn = data["seats"][seat]["corn"]
     if corn > facts.BEG_AT_MOST:
         return f"seat {seat} has {corn} corn; a seat begs with {facts.BEG_AT_MOST} at most"
@@ -135,7 +135,7 @@ def _stocks(data: JsonObject, seat: int, is_legal: Callable[[JsonObject], bool])
     return f"it needs {' and '.join(needs)}" if needs else f"seat {seat} has too little corn or too few blocks"
 
 
-_CHOICES = ("place", "pick", "beg", "end")  # what a seat does of itself
+_CHOICES = ("place", "pick", "beg", "end")  # actions that no other action offers
 _OFFERED = ("harvest", "burn", "research", "build", "climb", "take", "sell", "buy", "use", "done")
 _RULES = {
     "place": _place,

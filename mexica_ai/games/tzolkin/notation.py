@@ -2,7 +2,7 @@
 
 Reading is strict: a position has exactly the right shape (`NotationError` otherwise) and keeps every
 invariant of `mexica_ai.games.tzolkin.invariants` (`PositionError` otherwise), or it is refused; both errors
-list all that they found. Lists may come in any order and are written in data order, that of the facts. An
+list all faults. Lists may come in any order and are written in data order, that of the facts. An
 action's integer has these bits, and canonical order is ascending:
 
 ======  ===========================================================================================
@@ -22,7 +22,7 @@ bits    meaning
 0-15    number of blocks of a trade; days; of `harvest` 0 corn, 1 wood
 ======  ===========================================================================================
 
-What is not used is 0.
+Bits that are not used are 0.
 """
 
 import functools
@@ -356,7 +356,7 @@ def format_fields(fields: JsonObject) -> JsonObject:
 
 
 def points_of(quarters: int) -> float:
-    """Return points of so many quarters: an integer if they are whole."""
+    """Return quarters of a point as points: an integer if they are whole."""
     return quarters // 4 if quarters % 4 == 0 else quarters / 4
 
 

@@ -1,4 +1,4 @@
-"""What the training of Tzolk'in's weights varies: where games of self-play begin (`mexica_ai.train.starts`)."""
+"""Varied starts for the self-play that Tzolk'in's weights are trained on (`mexica_ai.train.starts`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import random
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.io.json_types import JsonObject
 
-# What a seat of a varied start gets of each thing, drawn from these.
+# A seat of a varied start gets amounts drawn from these.
 LEVELS = (0, 0, 0, 1, 1, 2, 3)
 STEPS = (-1, 0, 0, 0, 1, 2)
 WORKERS = (0, 0, 0, 1, 2)
