@@ -18,12 +18,11 @@ from mexica_ai.game.compact import (
     split_numbers,
     text_of,
 )
-from mexica_ai.games.coatl.facts import COLORS, FACES, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
+from mexica_ai.games.coatl.facts import COLORS, ENDING_KEYS, FACES, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
 from mexica_ai.io.json_types import JsonObject
 
 _FLAGS = {"s": "sacrifice_tokens", "e": "strict_ends"}
 _TURN = ("round", "to_move", "actions_left", "passes", "closing")
-_ENDING_KEYS = {"third": "seat", "bodies": "last_round"}
 _PIECES = f"(?:[{COLORS}]+|-)"
 _PAIRS = f"(?:(?:{'|'.join(PAIRS)})+|-)"
 _COATL = (
@@ -63,7 +62,7 @@ def format_compact(data: JsonObject) -> str:
     fields = (
         (data["players"], or_none(data["viewer"]), or_none(flags)),
         (data["phase"], or_none(data["pending"]), *(data[key] for key in _TURN)),
-        (ending["cause"], ending[_ENDING_KEYS[ending["cause"]]]) if ending else NONE,
+        (ending["cause"], ending[ENDING_KEYS[ending["cause"]]]) if ending else NONE,
         (*(or_none("".join(supply[part])) for part in PARTS),),
         cards,
     )
@@ -86,7 +85,7 @@ def parse_compact(text: str, path: str = "position") -> JsonObject:
         "phase": turn[0],
         "pending": text_of(turn[1]),
         **dict(zip(_TURN, map(int, turn[2:]), strict=True)),
-        "ending": None if ending == [NONE] else {"cause": ending[0], _ENDING_KEYS[ending[0]]: int(ending[1])},
+        "ending": None if ending == [NONE] else {"cause": ending[0], ENDING_KEYS[ending[0]]: int(ending[1])},
         "supply": {"heads": heads, "tails": tails, "bodies": re.findall("..", bodies)},
         "display": split_numbers(cards[0], FACES, path),
         "deck": int(cards[1]),

@@ -15,20 +15,18 @@ from mexica_ai.game.contract import try_parse
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import COLORS, PROPHECIES, TEMPLES, TOKENS
 from mexica_ai.games.coatl.notation import parse_position
-from mexica_ai.games.coatl.shape import SHAPE
+from mexica_ai.games.coatl.shape import HIDDEN, SHAPE
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import readable
 
 Turn: TypeAlias = Sequence[tuple[str, JsonObject]]  # the actions, with the position after each
 
 PARTS = ("table", "seats", "steps")
-HIDDEN = "?"
 _WIDTH, _EDGE = 1220, 20
 _CARD_W, _CARD_H, _GAP = 114, 62, 8
 _PIECE, _TALL = 44, 30  # of a body
 _ROW = 22  # pieces of a Coatl in a row
-_LETTER = {"yellow": "Y", "red": "R", "black": "K", "green": "G", "blue": "B", "any": ""}
-_SUITS = {"red": "R", "black": "K", "green": "G", "blue": "B", "yellow": "Y"}
+_LETTERS = facts.LETTERS | {"any": ""}
 _BOLD = {"text_anchor": "middle", "font_weight": "bold"}
 
 
@@ -232,7 +230,7 @@ class _Picture(Canvas):
         found = PROPHECIES.get(card)
         if found is None:
             return self.back(x, y, 64, _CARD_H, target)
-        suit = _SUITS.get(found["suit"], "K")
+        suit = _LETTERS.get(found["suit"], "K")
         self.box(x, y, _CARD_W, _CARD_H, "card", "edge" if suit == "K" else suit, 1.8, 7.0)
         head = f"M{x:g} {y + 13:g}v-6q0 -7 7 -7h{_CARD_W - 14}q7 0 7 7v6Z"
         self.parts.append(element("path", d=head, **self.paint(suit)))
@@ -258,7 +256,7 @@ class _Picture(Canvas):
 
     def _pattern(self, middle: float, y: float, requirement: JsonObject) -> None:
         if requirement["type"] == "count":
-            letter = _LETTER[requirement["color"]]
+            letter = _LETTERS[requirement["color"]]
             for index in range(3):
                 self.small(middle - 36 + 26 * index, y + (5 if index == 1 else 0), letter)
             return
@@ -266,7 +264,7 @@ class _Picture(Canvas):
         wide = 17.0 if len(sequence) <= 5 else 15.0
         left = middle - (wide + 1.5) * len(sequence) / 2
         for index, entry in enumerate(sequence):
-            x, letter = left + (wide + 1.5) * index, _LETTER[entry["color"]]
+            x, letter = left + (wide + 1.5) * index, _LETTERS[entry["color"]]
             if entry["el"] == "run":
                 self.box(x + 3, y - 2, wide, wide, letter or "card", "edge", 1.0, 4.0)
                 self.small(x, y, letter, wide, f"{letter}+")
@@ -293,12 +291,12 @@ class _Picture(Canvas):
                 self.text(at + 2, y + 35, f"{requirement['length']} long", 11.5, color="mark", font_weight="bold")
                 at += 52
             elif requirement["type"] == "absent":
-                self.small(at, y + 22, _LETTER[requirement["color"]])
+                self.small(at, y + 22, _LETTERS[requirement["color"]])
                 slash = f"M{at - 2:g} {y + 41:g}L{at + 19:g} {y + 20:g}"
                 self.parts.append(element("path", d=slash, **self.paint(None, "R", 2.4)))
                 at += 30
             else:
-                one, other = (_LETTER[color] for color in requirement["colors"])
+                one, other = (_LETTERS[color] for color in requirement["colors"])
                 self.small(at, y + 22, one)
                 self.text(at + 24, y + 35, "=", 13, color="mark", **_BOLD)
                 self.small(at + 31, y + 22, other)
@@ -358,7 +356,7 @@ class _Picture(Canvas):
 
     def _stored(self, seat: int, own: JsonObject, y: float) -> None:
         stored = own.get("stored", {})
-        pieces = [(kind, letter) for part, kind in (("heads", "head"), ("tails", "tail"), ("bodies", "body"))
+        pieces = [(kind, letter) for part, kind in facts.KIND_OF_PART.items()
                   for letter in stored.get(part, "")]  # fmt: skip
         self.text(36, y + 58, f"stored {len(pieces)} of {facts.CAPACITY}", 11.5, color="soft")
         step = min(54.0, 400 / max(len(pieces), 1))

@@ -13,16 +13,14 @@ from mexica_ai.games.coatl.facts import COLORS, FACES, PAIRS, PARTS, PROPHECIES,
 from mexica_ai.games.coatl.shape import HIDDEN, PENDING, PHASES, SHAPE
 from mexica_ai.io.json_types import JsonObject
 
-_NAMES = dict(zip(COLORS, ("yellow", "red", "black", "green", "blue"), strict=True))
-_COLORS = [(letter, _NAMES[letter]) for letter in COLORS]
-_PAIRS = [(pair, f"{_NAMES[pair[0]]} and {_NAMES[pair[1]]}") for pair in PAIRS]
+_COLORS = [(letter, facts.COLOR_NAMES[letter]) for letter in COLORS]
+_PAIRS = [(pair, f"{facts.COLOR_NAMES[pair[0]]} and {facts.COLOR_NAMES[pair[1]]}") for pair in PAIRS]
 _FACES = [(face, facts.describe(face)) for face in FACES]
 _TEMPLES = [(temple, facts.describe(temple)) for temple in TEMPLE_NAMES]
 _UNKNOWN = [(HIDDEN, "hidden")]
 _CARDS = ("hand", "shown", "discarded", "temples", "shown_temples")  # of a seat
 _MAX_PASSES = facts.MAX_PLAYERS - 1
 _MAX_IN_PILE = len(TEMPLE_NAMES)
-_KINDS = {"heads": "head", "tails": "tail", "bodies": "body"}
 
 
 class CoatlEditor(Editor):
@@ -200,9 +198,9 @@ class CoatlEditor(Editor):
             case ["supply", *rest]:
                 parts = rest[:1] or PARTS
                 return [
-                    f"supply:{_KINDS[part]}:{piece}"
+                    f"supply:{facts.KIND_OF_PART[part]}:{piece}"
                     for part in parts
-                    if part in _KINDS
+                    if part in facts.KIND_OF_PART
                     for piece in _entries(data, f"supply.{part}", COLORS if part != "bodies" else PAIRS)[
                         : facts.SUPPLY_SPACES[part]
                     ]
@@ -216,9 +214,9 @@ class CoatlEditor(Editor):
                 return [f"pile:{top}" for top in tops if top in TEMPLE_NAMES]
             case ["seats", seat, "stored", *rest]:
                 return [
-                    f"stored:{seat}:{_KINDS[part]}:{letter}"
+                    f"stored:{seat}:{facts.KIND_OF_PART[part]}:{letter}"
                     for part in (rest[:1] or PARTS)
-                    if part in _KINDS
+                    if part in facts.KIND_OF_PART
                     for letter in _entries(data, f"seats[{seat}].stored.{part}", COLORS)
                 ]
             case ["seats", seat, "hand" | "shown" | "temples" | "shown_temples" as key, *rest]:

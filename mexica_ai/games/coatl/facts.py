@@ -16,6 +16,8 @@ COLORS = "YRKGB"  # in canonical order
 PAIRS = tuple(map("".join, combinations_with_replacement(COLORS, 2)))  # of body pieces, in canonical order
 KINDS = ("head", "tail", "body")
 PARTS = ("heads", "tails", "bodies")  # the kinds as keys of positions
+KIND_OF_PART = dict(zip(PARTS, KINDS, strict=True))
+PART_OF_KIND = dict(zip(KINDS, PARTS, strict=True))
 PIECES_A_COLOR = {"heads": 3, "tails": 3, "bodies": 24}
 SUPPLY_SPACES = {"heads": 2, "tails": 2, "bodies": 6}  # a space of bodies holds two
 CAPACITY = 8  # stored pieces of a seat
@@ -24,6 +26,7 @@ HAND_LIMIT = 5
 MAX_KEPT = 3
 NUM_DISPLAYED = 6
 NUM_PILES = 2
+ENDING_KEYS = {"third": "seat", "bodies": "last_round"}  # of the cause of the end, what else is said of it
 TOKENS = ("perfect", "future", "promise")
 MAX_COATLS, MAX_UNFINISHED = 3, 2  # of a seat
 MAX_PIECES, MAX_PLAYED = 64, 4  # of a Coatl (D10 of the rules)
@@ -40,7 +43,8 @@ def _load() -> tuple[dict[str, JsonObject], dict[str, JsonObject], dict[str, str
     return *by_id, data["colors"]
 
 
-PROPHECIES, TEMPLES, _LETTERS = _load()
+PROPHECIES, TEMPLES, LETTERS = _load()
+COLOR_NAMES = {letter: name for name, letter in LETTERS.items()}
 FACES, TEMPLE_NAMES = tuple(PROPHECIES), tuple(TEMPLES)  # by number: P00.., T00..
 COPIES = {face: card["copies"] for face, card in PROPHECIES.items()}
 NUM_PROPHECIES = sum(COPIES.values())
@@ -63,7 +67,7 @@ def count_times(face: str, pieces: str, *, open_left: bool = False, open_right: 
     """
     requirement = PROPHECIES[face]["requirement"]
     if requirement["type"] == "count":
-        return pieces.count(_LETTERS[requirement["color"]])
+        return pieces.count(LETTERS[requirement["color"]])
     word = _OPEN * open_left + pieces + _OPEN * open_right
     return _count_disjoint(_pattern(face), word)
 
@@ -75,7 +79,7 @@ def has_built_up(face: str, pieces: str) -> bool:
     """
     requirement = PROPHECIES[face]["requirement"]
     times = (
-        pieces.count(_LETTERS[requirement["color"]])
+        pieces.count(LETTERS[requirement["color"]])
         if requirement["type"] == "count"
         else _count_disjoint(_pattern(face, bare=True), pieces)
     )
@@ -128,18 +132,18 @@ def describe(card: str) -> str:
 
 def _describe_requirement(requirement: JsonObject) -> str:
     if requirement["type"] == "absent":
-        return f"no {_LETTERS[requirement['color']]}"
+        return f"no {LETTERS[requirement['color']]}"
     if requirement["type"] == "length":
         return f"={requirement['length']}"
-    return "=".join(_LETTERS[color] for color in requirement["colors"])
+    return "=".join(LETTERS[color] for color in requirement["colors"])
 
 
 def _is_met(requirement: JsonObject, pieces: str) -> bool:
     if requirement["type"] == "absent":
-        return _LETTERS[requirement["color"]] not in pieces
+        return LETTERS[requirement["color"]] not in pieces
     if requirement["type"] == "length":
         return bool(len(pieces) == requirement["length"])
-    one, other = (pieces.count(_LETTERS[color]) for color in requirement["colors"])
+    one, other = (pieces.count(LETTERS[color]) for color in requirement["colors"])
     return one == other > 0
 
 
@@ -148,7 +152,7 @@ def _pattern(face: str, *, bare: bool = False) -> re.Pattern[str]:
     """Return the regular expression of a sequence, without "not next to" if `bare`."""
     parts = []
     for element in PROPHECIES[face]["requirement"]["sequence"]:
-        letter = f"[{COLORS}]" if element["color"] == "any" else _LETTERS[element["color"]]
+        letter = f"[{COLORS}]" if element["color"] == "any" else LETTERS[element["color"]]
         if element["el"] == "piece":
             parts.append(letter)
         elif element["el"] == "run":

@@ -15,13 +15,13 @@ from mexica_ai.games.coatl.facts import (
     MAX_COATLS,
     MAX_PLAYED,
     MAX_UNFINISHED,
+    PART_OF_KIND,
     PROPHECIES,
     count_times,
 )
 from mexica_ai.io.json_types import JsonObject
 
 _Rule: TypeAlias = Callable[[JsonObject, JsonObject, int, list[str]], str]
-_PARTS = {"head": "heads", "tail": "tails", "body": "bodies"}
 
 
 def why_illegal(data: JsonObject, action: str, is_legal: Callable[[JsonObject], bool]) -> str:
@@ -72,7 +72,7 @@ def _not_held(own: JsonObject, seat: int, cards: list[str]) -> str:
 
 def _take(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     kind, piece = operands
-    if piece not in data["supply"][_PARTS[kind]]:
+    if piece not in data["supply"][PART_OF_KIND[kind]]:
         return f"there is no {kind} {piece} in the supply"
     number = sum(map(len, own["stored"].values()))
     return f"seat {seat} stores {number} pieces, the most that it may store" if number >= CAPACITY else ""
@@ -96,7 +96,7 @@ def _start(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) ->
 
 
 def _not_stored(own: JsonObject, seat: int, kind: str, color: str) -> str:
-    return "" if color in own["stored"][_PARTS[kind]] else f"seat {seat} has no {kind} {color} stored"
+    return "" if color in own["stored"][PART_OF_KIND[kind]] else f"seat {seat} has no {kind} {color} stored"
 
 
 def _coatl(own: JsonObject, seat: int, number: str) -> tuple[JsonObject, str]:

@@ -40,13 +40,7 @@ from mexica_ai.games.coatl.invariants import check_position
 from mexica_ai.games.coatl.shape import CAUSES, COLOR, FACE, HIDDEN, MEMORIES, PAIR, PENDING, PHASES, SHAPE, TEMPLE
 from mexica_ai.io.errors import NotationError, PositionError
 from mexica_ai.io.json_types import JsonObject
-from mexica_ai.io.strict import (
-    Findings,
-    check_shape,
-    check_version,
-    match_action,
-    not_an_action,
-)
+from mexica_ai.io.strict import Findings, check_shape, check_version, match_action, not_an_action
 
 VERSION = 1  # of the JSON form
 VERBS = (
@@ -104,8 +98,6 @@ _FORMS = {
     ),
     "uncover": (f"uncover {_TEMPLE_CARD}", "uncover T03"),
 }
-
-_ENDING_KEYS = {"third": "seat", "bodies": "last_round"}
 
 
 # --- actions
@@ -344,7 +336,7 @@ def _check_version_and_ending(data: JsonObject, path: str) -> None:
     check_version(data, VERSION, path)
     if data["ending"] is not None:
         cause = data["ending"]["cause"]
-        check_shape(data["ending"], {"cause": str, _ENDING_KEYS[cause]: int}, f"{path}.ending")
+        check_shape(data["ending"], {"cause": str, facts.ENDING_KEYS[cause]: int}, f"{path}.ending")
 
 
 def format_fields(fields: JsonObject) -> JsonObject:
@@ -363,7 +355,7 @@ def format_fields(fields: JsonObject) -> JsonObject:
         "phase": PHASES[fields["phase"]],
         "pending": PENDING[fields["pending"]],
         **{key: fields[key] for key in ("round", "to_move", "actions_left", "passes")},
-        "ending": {"cause": cause, _ENDING_KEYS[cause]: values[cause]} if cause else None,
+        "ending": {"cause": cause, facts.ENDING_KEYS[cause]: values[cause]} if cause else None,
         "closing": fields["closing"],
         "supply": {
             "heads": _spell(fields["supply_heads"]),

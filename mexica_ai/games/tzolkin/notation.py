@@ -40,14 +40,7 @@ from mexica_ai.games.tzolkin.invariants import check_position
 from mexica_ai.games.tzolkin.shape import BUILDING, SHAPE, TILE, any_of
 from mexica_ai.io.errors import PositionError
 from mexica_ai.io.json_types import JsonObject
-from mexica_ai.io.strict import (
-    Findings,
-    check_shape,
-    check_version,
-    match_action,
-    not_an_action,
-    quote,
-)
+from mexica_ai.io.strict import Findings, check_shape, check_version, match_action, not_an_action, quote
 
 VERSION = 1  # of the JSON form
 VERBS = ("keep", "beg", "place", "pick", "harvest", "burn", "research", "build", "climb", "take", "sell",
