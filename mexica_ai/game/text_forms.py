@@ -1,10 +1,14 @@
-"""Checks that the text forms of several games share."""
+"""Functions that the text forms and boards of several games share."""
 
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Iterable
 
 from mexica_ai.io.errors import NotationError, PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Findings, quote
+from mexica_ai.io.terminal import NO_BREAK
+
+COLUMNS = 80  # of a board
 
 
 def canonical_text(text: str, action: int, parse_action: Callable[[str], int]) -> str:
@@ -44,3 +48,11 @@ def check_viewer(data: JsonObject, seat: object) -> None:
             f"given {data['viewer']}; expected null or {seat}, since one view does not show another",
         )
     findings.raise_as(PositionError)
+
+
+def wrap_entries(label: str, entries: Iterable[str]) -> list[str]:
+    """Return the lines of a label and entries; an entry is broken only if it is too long for a line."""
+    text = "   ".join(entry.replace(" ", NO_BREAK) for entry in entries) or "-"
+    indent = " " * len(label)
+    lines = textwrap.wrap(text, COLUMNS, initial_indent=label, subsequent_indent=indent, break_on_hyphens=False)
+    return [line.replace(NO_BREAK, " ") for line in lines]

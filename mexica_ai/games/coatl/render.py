@@ -4,19 +4,17 @@
 `mexica_ai.games.coatl.facts.describe`.
 """
 
-import textwrap
 from collections.abc import Iterable, Sequence
 
 from cext.core.contract.game import State
 from cext.games.coatl.ops import state_to_fields
+from mexica_ai.game.text_forms import wrap_entries
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import PARTS
 from mexica_ai.games.coatl.notation import format_fields
 from mexica_ai.games.coatl.shape import HIDDEN
 from mexica_ai.io.json_types import JsonObject
 
-WIDTH = 80
-NO_BREAK = "\N{NO-BREAK SPACE}"
 HEAD, TAIL, OPEN = "<", ">", ".."  # at the ends of a Coatl
 SHOWN = "*"  # after a card that all players know to be in that hand
 
@@ -154,16 +152,7 @@ def _names(cards: Sequence[str]) -> list[str]:
 
 def _row(name: str, entries: Iterable[str]) -> str:
     """Return a name and its entries on as many lines as needed, without breaking an entry."""
-    text = "   ".join(entry.replace(" ", NO_BREAK) for entry in entries) or "-"
-    indent = f"    {name:11}"
-    lines = textwrap.wrap(
-        text,
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=" " * len(indent),
-        break_on_hyphens=False,
-    )
-    return "\n".join(lines).replace(NO_BREAK, " ").rstrip()
+    return "\n".join(wrap_entries(f"    {name:11}", entries))
 
 
 def _count(number: float, noun: str, plural: str | None = None) -> str:

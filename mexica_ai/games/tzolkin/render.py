@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cext.core.contract.game import State
 from cext.games.tzolkin.ops import state_to_fields
+from mexica_ai.game.text_forms import COLUMNS, wrap_entries
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.notation import format_fields
 from mexica_ai.io.json_types import JsonObject
 
-WIDTH = 80
 LABEL = 14  # columns before the spaces of a gear
 SEAT_MARKS = "▲●■◆"
 LETTERS = {kind: letter for letter, kind in BLOCKS.items()} | {"corn": "c", "skull": "k"}
@@ -170,18 +170,8 @@ def _decision(text: str) -> str:
     return "a block of choice" if text == "take 1" else _DECISIONS[verb].format(rest)
 
 
-def _wrap(label: str, entries: Iterable[str], separator: str = "   ") -> list[str]:
-    """Return lines of a label and entries, none of which is broken unless it is too long for a line."""
-    keep = "\N{NO-BREAK SPACE}"
-    text = separator.join(entry.replace(" ", keep) for entry in entries) or "-"
-    lines = textwrap.wrap(
-        text,
-        WIDTH,
-        initial_indent=f"    {label:<9} ",
-        subsequent_indent=" " * LABEL,
-        break_on_hyphens=False,
-    )
-    return [line.replace(keep, " ") for line in lines]
+def _wrap(label: str, entries: Iterable[str]) -> list[str]:
+    return wrap_entries(f"    {label:<9} ", entries)
 
 
 # --- the table
@@ -206,7 +196,7 @@ def _heading(data: JsonObject, winners: Sequence[int]) -> str:
         lines.append(f"after {_count(data['reveal'], 'building')} have come on display")
     if data["pending"]:
         lines += textwrap.wrap(
-            f"due: {'; then '.join(map(_decision, data['pending']))}", WIDTH, subsequent_indent="     "
+            f"due: {'; then '.join(map(_decision, data['pending']))}", COLUMNS, subsequent_indent="     "
         )
     return "\n".join(lines)
 
@@ -338,7 +328,7 @@ def _tile(name: str, tile: JsonObject, text: str) -> list[str]:
     """Return the line of an open tile: its name, kind, cost, and what it brings."""
     return textwrap.wrap(
         f"  {name:<27} {tile['category']:<6} {spell(tile['cost']):<7} {text}",
-        WIDTH,
+        COLUMNS,
         subsequent_indent=" " * 45,
     )
 
