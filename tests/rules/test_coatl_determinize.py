@@ -21,6 +21,7 @@ import mexica_ai as ai
 from cext.core.baselines.simple import random_turn
 from cext.core.baselines.uct import UCT
 from cext.core.contract.game import CHANCE
+from cext.games.coatl import ops
 from mexica_ai import Position
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.engines import make_engine
@@ -186,7 +187,7 @@ def test_the_next_card_of_the_deck_is_any_unseen_one():
         for seed in range(DRAWS // 2):
             world = state.copy()
             world.determinize(0, seed)
-            observed[notation.format_action(notation.draw_outcome(world, seed + 7)).split()[1]] += 1
+            observed[notation.format_action(ops.draw_outcome(world, seed + 7)).split()[1]] += 1
         assert fits(observed, {card: number / unseen.total() for card, number in unseen.items()})
 
 
@@ -245,7 +246,7 @@ def test_cards_that_all_have_seen_are_not_drawn():
 def outcomes(data, draws=DRAWS):
     state = state_of(data)
     assert state.current_player == CHANCE
-    return Counter(notation.format_action(notation.draw_outcome(state, seed)) for seed in range(draws))
+    return Counter(notation.format_action(ops.draw_outcome(state, seed)) for seed in range(draws))
 
 
 def deck_of(data):

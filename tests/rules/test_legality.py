@@ -90,11 +90,11 @@ def test_reasons_of_mexica(action, why):
     ("action", "why"),
     [
         ("take head B", "there is no head B in the supply"),
-        ("draw P07", "seat 0 holds 5 prophecies, which is all it may"),
+        ("draw P07", "seat 0 holds 5 prophecies, the most that it may hold"),
         ("add 1 tail G", "Coatl 1 has a tail already"),
         ("add 1 left K", "seat 0 has no body K stored"),
         ("add 3 left G", "seat 0 has no Coatl 3"),
-        ("start head G", "seat 0 has 2 Coatls that are not complete, which is all it may"),
+        ("start head G", "seat 0 has 2 Coatls that are not complete, the most that it may have"),
         ("play 1 P20", "Coatl 1 does not reach the first level of P20"),
         ("play 1 P07", "seat 0 has no P07 in its hand"),
         ("close 1", "Coatl 1 has no head"),

@@ -1,4 +1,4 @@
-"""What a seat knows of the hidden cards."""
+"""A seat's knowledge of the hidden cards."""
 
 from numpy.random cimport bitgen_t
 

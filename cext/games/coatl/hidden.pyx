@@ -167,7 +167,7 @@ cdef bint _is_legal(const CoatlStateC* state, action_t action) noexcept nogil:
 
 cdef bint _demand(DemandC* demand, uint64_t unseen, int face, int needed, uint16_t places,
                   uint16_t others) noexcept nogil:
-    """Demand that so many unseen cards of a face are in some places, the rest in others; False if there are fewer."""
+    """Demand that a number of unseen cards of a face are in some places, the others elsewhere; False if too few."""
     cdef int card, n = 0
     for card in range(FIRST_CARD[face], FIRST_CARD[face + 1]):
         if unseen >> card & 1:

@@ -102,24 +102,24 @@ cdef inline int _gap(float behind) noexcept nogil:
 
 
 cdef int _categorize(const CoatlStateC* state, CoatlCacheC* cache, const action_t* actions, int n, int* categories,
-                     float* shares, float* outlooks) noexcept nogil:
+                     float* shares, float* outlooks, float* best) noexcept nogil:
     """Find the category of each legal action and its share of the category's weight; return the row of the weights.
 
-    `outlooks`: of the seat after each action.
+    `outlooks`: of the seat after each action; `best`: the highest of them.
     """
     cdef CoatlStateC after
     cdef int i, seat = state.table.to_move
-    cdef float best = -1e9
+    best[0] = -1e9
     for i in range(n):
         memcpy(&after, state, sizeof(CoatlStateC))
         rules_apply_action(&after, actions[i])
         outlooks[i] = evaluation_outlook(&after, seat, cache)
         if action_verb(actions[i]) == DRAW:
             outlooks[i] += DRAWING_VALUE
-        best = max(best, outlooks[i])
+        best[0] = max(best[0], outlooks[i])
     for i in range(n):
-        categories[i] = _kind(actions[i]) * NUM_GAPS + _gap(best - outlooks[i])
-        shares[i] = expf((outlooks[i] - best) / TEMPERATURE)
+        categories[i] = _kind(actions[i]) * NUM_GAPS + _gap(best[0] - outlooks[i])
+        shares[i] = expf((outlooks[i] - best[0]) / TEMPERATURE)
     return state.table.phase
 
 
@@ -128,13 +128,14 @@ cdef void _look(const void* weights, CoatlCacheC* cache, const CoatlStateC* stat
     """Find the priors without a learnt policy, and what a policy reads unless `inputs` is NULL."""
     cdef int categories[MAX_ACTIONS]    # of a list of legal actions, as the next one
     cdef float outlooks[MAX_ACTIONS]
-    cdef int i, group = _categorize(state, cache, actions, n, categories, priors, outlooks)
+    cdef float best
+    cdef int i, group = _categorize(state, cache, actions, n, categories, priors, outlooks, &best)
     cdef const float* row = (<const CoatlWeightsC*>weights).priors[group]
     for i in range(n):
         priors[i] *= row[categories[i]]
     if inputs != NULL:
         scorer_choose(categories, priors, n, NUM_FEATURES, inputs)
-        _describe(state, cache, actions, n, outlooks, inputs)
+        _describe(state, cache, actions, n, outlooks, best, inputs)
 
 
 cdef void policy_priors(const void* weights, CoatlCacheC* cache, const CoatlStateC* state, const action_t* actions,
@@ -202,15 +203,13 @@ cdef void _describe_rivals(const CoatlStateC* state, int seat, float* summary) n
 
 
 cdef void _describe(const CoatlStateC* state, CoatlCacheC* cache, const action_t* actions, int n, const float* outlooks,
-                    ScorerInputsC* inputs) noexcept nogil:
+                    float best, ScorerInputsC* inputs) noexcept nogil:
     """Describe the decision and the chosen actions."""
     cdef const TableC* table = &state.table
     cdef int i, seat = table.to_move, tokens = table.tokens[seat]
     cdef float* summary = inputs.summary
-    cdef float best = -1e9, now = evaluation_outlook(state, seat, cache)
+    cdef float now = evaluation_outlook(state, seat, cache)
     memset(summary, 0, NUM_SUMMARY * sizeof(float))
-    for i in range(n):
-        best = max(best, outlooks[i])
     summary[SUMMARY_KEEPING + table.phase] = 1
     summary[SUMMARY_THREE_SEATS] = table.num_players == 3
     summary[SUMMARY_FOUR_SEATS] = table.num_players == 4

@@ -1,4 +1,4 @@
-"""What a seat sees of a Coatl state, as floats; the layout is `SCHEMA` of ``mexica_ai/games/coatl/tensor.py``."""
+"""A seat's view of a Coatl state as floats; the layout is `SCHEMA` of ``mexica_ai/games/coatl/tensor.py``."""
 
 from cext.core.contract.types cimport MAX_SEATS
 from cext.games.coatl.cards cimport NUM_COLORS, NUM_FACES, NUM_PAIRS, NUM_TEMPLES

@@ -22,7 +22,7 @@ if 4 * AT_ONCE > NETWORK_MAX_ROWS:
 
 cdef float TURN_BRINGS = 1.2        # points, for the estimate of the final score
 cdef float FOOD = 1.0               # share of the corn for all food days to come that counts as spent
-cdef double POINTS_OF_ODDS = 4      # that the odds of the win grow by a factor of e is worth so many points
+cdef double POINTS_OF_ODDS = 4      # that odds of the win e times as high are worth
 cdef float LEVEL_AT_START = 0.12    # points a level and turn that is left
 
 

@@ -1,4 +1,4 @@
-"""What a seat knows of the tiles that are dealt and kept in secret."""
+"""A seat's knowledge of the tiles that are dealt and kept in secret."""
 
 from libc.stdint cimport uint32_t
 from numpy.random cimport bitgen_t

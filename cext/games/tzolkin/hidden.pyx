@@ -8,7 +8,7 @@ from cext.games.tzolkin.tables cimport NUM_DEALT, NUM_WEALTH
 
 
 cdef uint32_t _draw(uint32_t* rest, int number, bitgen_t* rng) noexcept nogil:
-    """Draw so many members of a set."""
+    """Draw a number of members of a set."""
     cdef uint32_t bit, drawn = 0
     for _ in range(number):
         bit = <uint32_t>1 << set_member(rest[0], rng_below(rng, set_size(rest[0])))

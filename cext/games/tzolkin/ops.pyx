@@ -95,7 +95,7 @@ def state_from_fields(dict fields not None):
     Parameters
     ----------
     fields : dict
-        What `state_to_fields` returns: the JSON position with every gear, tile, decision and seat as a number, scores
+        As `state_to_fields` returns it: the JSON position with every gear, tile, decision and seat as a number, scores
         in quarters of a point, and -1 for tiles that are unknown. Any tiles will do in their place; searches draw
         them anew.
 

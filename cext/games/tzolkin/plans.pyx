@@ -1,4 +1,4 @@
-"""What things are worth to a seat of Tzolk'in; contracts in ``plans.pxd``.
+"""The worth of things to a seat of Tzolk'in; contracts in ``plans.pxd``.
 
 The constants are guesses of a player, in points. The network corrects them.
 """
@@ -131,7 +131,7 @@ cdef void _find_advances(const TzolkinStateC* state, int seat, PlansC* plans) no
 
 
 cdef inline int _hungry(const SeatC* own, int free_workers, int discount) noexcept nogil:
-    """The corn for a food day with so many more free workers and so much more discount."""
+    """Return the corn that a food day costs with additional free workers and an additional discount."""
     return (max(0, own.workers - own.free_workers - free_workers)
             * max(0, CORN_PER_WORKER - own.discount - discount))
 
@@ -139,7 +139,7 @@ cdef inline int _hungry(const SeatC* own, int free_workers, int discount) noexce
 # --- tiles
 
 cdef inline float _monuments_of(const SeatC* own, int category) noexcept nogil:
-    """What a tile of a category adds to the monuments that a seat has built."""
+    """Return what a tile of a category adds to the monuments that a seat has built."""
     cdef int monument, monuments = own.monuments
     cdef float total = 0
     while monuments:
@@ -176,7 +176,7 @@ cdef float plans_brings(const TzolkinStateC* state, int seat, const PlansC* plan
 
 
 cdef float _costs(const SeatC* own, const PlansC* plans, const TileC* tile, bint saves, int* lacking) noexcept nogil:
-    """What a tile costs. `lacking`: the blocks and skulls that the seat does not have."""
+    """Return what a tile costs. `lacking`: the blocks and skulls that the seat does not have."""
     cdef int kind, dearest = -1
     cdef float total = 0
     lacking[0] = 0
@@ -209,7 +209,7 @@ cdef float _monument_brings(const TzolkinStateC* state, int seat, const PlansC* 
 
 
 cdef inline float _is_possible(int turns, int lacking) noexcept nogil:
-    """How likely a seat can still build a monument that lacks so many blocks, in [0, 1]."""
+    """Return how likely a seat can still build a monument for which it lacks this number of blocks, in [0, 1]."""
     return min(<float>1, max(<float>0, (turns - 1) / (MONUMENT_TURNS + lacking * BLOCK_TURNS)))
 
 
@@ -269,7 +269,7 @@ cdef void _find_tiles(const TzolkinStateC* state, int seat, PlansC* plans) noexc
 # --- decisions and actions
 
 cdef void _find_payments(const SeatC* own, const PlansC* plans, float* costs, float* costs_now) noexcept nogil:
-    """What it costs to pay 0 to TOP_LEVEL blocks of any kinds, the cheapest first."""
+    """Return what it costs to pay 0 to TOP_LEVEL blocks of any kinds, the cheapest first."""
     cdef int number, kind = 0, left = own.blocks[0]
     costs[0] = costs_now[0] = 0
     for number in range(TOP_LEVEL):
@@ -325,7 +325,7 @@ cdef void _find_decisions(const TzolkinStateC* state, int seat, PlansC* plans) n
 
 cdef float _action(const TzolkinStateC* state, int seat, const PlansC* plans, int gear, int action,
                    int when) noexcept nogil:
-    """What an action of a gear brings less its costs, at least 0."""
+    """Return what an action of a gear brings less its costs, at least 0."""
     cdef const ActionC* row = &ACTIONS[gear][action]
     cdef const SeatC* own = &state.seats[seat]
     cdef float total = 0
@@ -381,7 +381,7 @@ cdef void _find_actions(const TzolkinStateC* state, int seat, PlansC* plans) noe
 
 cdef inline float _reach(const SeatC* own, const PlansC* plans, int gear, int space, int when,
                          int* chosen) noexcept nogil:
-    """What a worker on a space of a gear can do at best, less the corn for a lower action."""
+    """Return what a worker on a space of a gear can do at best, less the corn for a lower action."""
     cdef bint ahead = gear == CHICHEN and own.levels[THEOLOGY] >= 1
     cdef bint is_free = space + ahead >= GEARS[gear].free_from
     cdef int action, last = GEARS[gear].free_from - 1 if is_free else space + ahead

@@ -59,7 +59,7 @@ cdef inline int _num_blocks(const SeatC* seat) noexcept nogil:
 
 
 cdef inline void _costs(const TzolkinStateC* state, int* costs) noexcept nogil:
-    """What the next worker costs on each gear and on the start space without the surcharge."""
+    """Find what the next worker costs on each gear and on the start space without the surcharge."""
     cdef uint64_t taken = (state.workers[0] | state.workers[1] | state.workers[2] | state.workers[3]
                            | state.workers[IDLE])
     cdef int chichen = (state.chichen[0] | state.chichen[1] | state.chichen[2] | state.chichen[3]
@@ -606,7 +606,7 @@ cdef void _advance_track(TzolkinStateC* state, int track) noexcept nogil:
 
 
 cdef void _apply_tile(TzolkinStateC* state, const TileC* tile) noexcept nogil:
-    """What a tile brings to the seat to move, its decisions in printed order (D11)."""
+    """Give the seat to move what a tile brings, its decisions in printed order (D11)."""
     cdef SeatC* seat = _mover(state)
     cdef int temple, i
     _gain(state, tile.gains)

@@ -156,7 +156,7 @@ ctypedef struct TempleC:
     uint8_t rewards[MAX_STEPS][NUM_MATERIALS]       # of this step and those below
     uint8_t leader[2]                               # points at the end of an age
 
-ctypedef struct PaymentC:   # so many blocks of each kind
+ctypedef struct PaymentC:   # blocks of each kind
     uint8_t blocks[NUM_BLOCKS]
     uint8_t packed          # as in an action
 
@@ -169,7 +169,7 @@ cdef TileC MONUMENTS[NUM_MONUMENTS]
 cdef TileC WEALTH[NUM_WEALTH]
 cdef ScoringC SCORINGS[NUM_MONUMENTS]
 cdef uint8_t PRICES[NUM_BLOCKS]                     # of a block at the market
-cdef uint8_t SURCHARGE[MAX_WORKERS + 1]             # of so many placements in a turn, together
+cdef uint8_t SURCHARGE[MAX_WORKERS + 1]             # of all placements in a turn, by their number
 cdef uint8_t FOOD_DAYS[NUM_FOOD_DAYS]
 cdef bint IS_MID_AGE[NUM_FOOD_DAYS]
 cdef uint8_t RESEARCH_COST[TOP_LEVEL + 1]           # blocks, by level
@@ -178,5 +178,5 @@ cdef uint8_t FIELD_TILES[5]                         # by seats: on each field
 cdef uint8_t IDLE_WORKERS[5]
 cdef uint8_t NUM_MONUMENTS_OPEN[5]
 cdef uint64_t COPIES[3]                             # of the buildings of an age, two bits each
-cdef PaymentC PAYMENTS[TOP_LEVEL + 1][10]           # all choices of so many blocks, ascending as in actions
+cdef PaymentC PAYMENTS[TOP_LEVEL + 1][10]           # by number of blocks: all choices, ascending as in actions
 cdef uint8_t NUM_PAYMENTS[TOP_LEVEL + 1]

@@ -1,4 +1,4 @@
-"""What a seat sees of a Tzolk'in state, as floats; the layout is `SCHEMA` of ``mexica_ai/games/tzolkin/tensor.py``."""
+"""A seat's view of a Tzolk'in state as floats; the layout is `SCHEMA` of ``mexica_ai/games/tzolkin/tensor.py``."""
 
 from cext.core.contract.types cimport MAX_SEATS
 from cext.games.tzolkin.state cimport MAX_PENDING

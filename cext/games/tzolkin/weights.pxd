@@ -92,7 +92,7 @@ cpdef enum:
     SHARED_DAYS                 # left / 27
     SHARED_LATE                 # 1 / (1 + days left)
     SHARED_FOOD                 # days until the next food day / 7
-    SHARED_FOOD_HELD_1          # 1: so many food days were held
+    SHARED_FOOD_HELD_1          # 1: this number of food days were held
     SHARED_FOOD_HELD_2
     SHARED_FOOD_HELD_3
     SHARED_FOOD_HELD_4

@@ -18,11 +18,11 @@ from mexica_ai.game.compact import (
     split_numbers,
     text_of,
 )
-from mexica_ai.games.coatl.facts import COLORS, FACES, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
+from mexica_ai.games.coatl.facts import COLORS, ENDING_KEYS, FACES, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
+from mexica_ai.io.json_types import JsonObject
 
 _FLAGS = {"s": "sacrifice_tokens", "e": "strict_ends"}
 _TURN = ("round", "to_move", "actions_left", "passes", "closing")
-_ENDING_KEYS = {"third": "seat", "bodies": "last_round"}
 _PIECES = f"(?:[{COLORS}]+|-)"
 _PAIRS = f"(?:(?:{'|'.join(PAIRS)})+|-)"
 _COATL = (
@@ -53,7 +53,7 @@ _FIELDS = {
 }
 
 
-def format_compact(data):
+def format_compact(data: JsonObject) -> str:
     """Return the fields of a JSON position in canonical form."""
     ending = data["ending"]
     flags = "".join(letter for letter, option in _FLAGS.items() if data["options"][option])
@@ -62,7 +62,7 @@ def format_compact(data):
     fields = (
         (data["players"], or_none(data["viewer"]), or_none(flags)),
         (data["phase"], or_none(data["pending"]), *(data[key] for key in _TURN)),
-        (ending["cause"], ending[_ENDING_KEYS[ending["cause"]]]) if ending else NONE,
+        (ending["cause"], ending[ENDING_KEYS[ending["cause"]]]) if ending else NONE,
         (*(or_none("".join(supply[part])) for part in PARTS),),
         cards,
     )
@@ -72,7 +72,7 @@ def format_compact(data):
     return " ".join([*texts, piles, "/".join(map(_format_seat, data["seats"])), or_none(memory)])
 
 
-def parse_compact(text, path="position"):
+def parse_compact(text: str, path: str = "position") -> JsonObject:
     """Return the JSON position of compact fields; whether it is valid is left to the reader of that form."""
     options, turn, ending, supply, cards, piles, seats, memory = split_fields(text, _FIELDS, path)
     heads, tails, bodies = map(text_of, supply)
@@ -85,7 +85,7 @@ def parse_compact(text, path="position"):
         "phase": turn[0],
         "pending": text_of(turn[1]),
         **dict(zip(_TURN, map(int, turn[2:]), strict=True)),
-        "ending": None if ending == [NONE] else {"cause": ending[0], _ENDING_KEYS[ending[0]]: int(ending[1])},
+        "ending": None if ending == [NONE] else {"cause": ending[0], ENDING_KEYS[ending[0]]: int(ending[1])},
         "supply": {"heads": heads, "tails": tails, "bodies": re.findall("..", bodies)},
         "display": split_numbers(cards[0], FACES, path),
         "deck": int(cards[1]),
@@ -96,7 +96,7 @@ def parse_compact(text, path="position"):
     return data if memory == [NONE] else data | {"memory": [_read_entry(entry) for entry in memory]}
 
 
-def _format_seat(seat):
+def _format_seat(seat: JsonObject) -> str:
     cards = [join_numbers(seat[key], FACES) for key in ("hand", "shown", "discarded")]
     cards += [join_numbers(seat[key], TEMPLE_NAMES) for key in ("temples", "shown_temples")]
     tokens = "".join(token[:2] for token in seat["tokens"])
@@ -104,7 +104,7 @@ def _format_seat(seat):
     return ",".join([*(or_none(seat["stored"][part]) for part in PARTS), *cards, or_none(tokens), or_none(coatls)])
 
 
-def _read_seat(entries, path):
+def _read_seat(entries: list[str], path: str) -> JsonObject:
     *stored, hand, shown, discarded, temples, shown_temples, tokens, coatls = entries
     return {
         "stored": dict(zip(PARTS, map(text_of, stored), strict=True)),
@@ -118,14 +118,15 @@ def _read_seat(entries, path):
     }
 
 
-def _format_coatl(coatl):
-    ends = "<" if coatl["head"] else "_", ">" if coatl["tail"] else "_"
+def _format_coatl(coatl: JsonObject) -> str:
+    head, tail = "<" if coatl["head"] else "_", ">" if coatl["tail"] else "_"
     cards = "".join(face[1:] for face in coatl["prophecies"]) + coatl["temple"].lower()
-    return coatl["pieces"].join(ends) + cards + "!" * coatl["closed"]
+    return f"{head}{coatl['pieces']}{tail}{cards}{'!' * coatl['closed']}"
 
 
-def _read_coatl(text):
+def _read_coatl(text: str) -> JsonObject:
     match = re.fullmatch(_COATL, text, re.ASCII)
+    assert match, text  # `_FIELDS` has matched it
     return {
         "pieces": match["pieces"],
         "head": match["head"] == "<",
@@ -136,13 +137,13 @@ def _read_coatl(text):
     }
 
 
-def _format_entry(entry):
+def _format_entry(entry: str) -> str:
     word, *rest = entry.split()
     letter = next(letter for letter, name in _MEMORY.items() if name == word)
     return letter + "".join("??" if part == "?" else part.removeprefix("P") for part in rest)
 
 
-def _read_entry(text):
+def _read_entry(text: str) -> str:
     word, rest = _MEMORY[text[0]], text[1:]
     if word == "renew":
         return f"renew {rest}"

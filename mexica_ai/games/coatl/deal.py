@@ -6,10 +6,13 @@ from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import COLORS, FACES, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
 from mexica_ai.games.coatl.shape import PHASES
 from mexica_ai.io.errors import PositionError
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Findings, check_shape
 
 
-def deal(players, seed, *, sacrifice_tokens=None, strict_ends=None):
+def deal(
+    players: int, seed: int, *, sacrifice_tokens: bool | None = None, strict_ends: bool | None = None
+) -> JsonObject:
     """Return the fields of a new game; see `mexica_ai.games.coatl.notation.new_state`."""
     sacrifice_tokens = True if sacrifice_tokens is None else sacrifice_tokens
     strict_ends = False if strict_ends is None else strict_ends
@@ -69,7 +72,7 @@ def deal(players, seed, *, sacrifice_tokens=None, strict_ends=None):
     }
 
 
-def _new_seat(hand, temple, sacrifice_tokens):
+def _new_seat(hand: list[int], temple: int, sacrifice_tokens: bool) -> JsonObject:
     return {
         **{f"stored_{part}": [0] * len(COLORS) for part in PARTS},
         "hand": sorted(hand),
@@ -82,5 +85,5 @@ def _new_seat(hand, temple, sacrifice_tokens):
     }
 
 
-def _counts(numbers, size):
+def _counts(numbers: list[int], size: int) -> list[int]:
     return [numbers.count(number) for number in range(size)]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
 from mexica_ai.draw import marks
+from mexica_ai.draw.canvas import Box, Canvas
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import TIMES, document, element, group, text
@@ -14,25 +15,26 @@ from mexica_ai.game.contract import try_parse
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import COLORS, PROPHECIES, TEMPLES, TOKENS
 from mexica_ai.games.coatl.notation import parse_position
-from mexica_ai.games.coatl.shape import SHAPE
+from mexica_ai.games.coatl.shape import HIDDEN, SHAPE
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import readable
 
+Turn: TypeAlias = Sequence[tuple[str, JsonObject]]  # the actions, with the position after each
+
 PARTS = ("table", "seats", "steps")
-HIDDEN = "?"
 _WIDTH, _EDGE = 1220, 20
 _CARD_W, _CARD_H, _GAP = 114, 62, 8
 _PIECE, _TALL = 44, 30  # of a body
 _ROW = 22  # pieces of a Coatl in a row
-_LETTER = {"yellow": "Y", "red": "R", "black": "K", "green": "G", "blue": "B", "any": ""}
-_SUITS = {"red": "R", "black": "K", "green": "G", "blue": "B", "yellow": "Y"}
+_LETTERS = facts.LETTERS | {"any": ""}
 _BOLD = {"text_anchor": "middle", "font_weight": "bold"}
 
 
 def draw(
-    fields: dict[str, Any],
+    fields: JsonObject,
     *,
     viewer: int | None = None,
-    turn: Sequence[tuple[str, dict[str, Any]]] = (),
+    turn: Turn = (),
     theme: str = "light",
     parts: Sequence[str] = PARTS,
     targets: bool = False,
@@ -42,7 +44,7 @@ def draw(
     picture = _Picture(drawable(fields), Paint(theme), turn)
     body, y = [], 16.0
     if "table" in parts:
-        body.append(picture.heading(shares))
+        picture.heading(shares)
         y = 62.0
         tall = picture.table(y)
         y += tall + 14
@@ -62,7 +64,7 @@ def draw(
     return document(_WIDTH, y, paper + "".join(body), picture.title())
 
 
-def drawable(fields):
+def drawable(fields: JsonObject) -> JsonObject:
     """Return what can be drawn of a position, which may be a faulty one of an editor."""
     data = readable(fields, SHAPE)
     data["seats"] = data["seats"][: facts.MAX_PLAYERS]
@@ -74,19 +76,18 @@ def drawable(fields):
     return data
 
 
-class _Picture:
+class _Picture(Canvas):
     """Draws one position from top to bottom, and remembers where things are."""
 
-    def __init__(self, fields, paint, turn):
-        self.fields, self.paint, self.turn = fields, paint, turn
+    def __init__(self, fields: JsonObject, paint: Paint, turn: Turn) -> None:
+        super().__init__(paint)
+        self.fields, self.turn = fields, turn
         self.now = turn[-1][1] if turn else fields
-        self.parts = []
-        self.places = {}  # target -> x, y, width, height
-        self.marks = {}  # what a turn may have made new -> the same
+        self.marks: dict[str, Box] = {}  # what a turn may have made new -> where it is
         state = try_parse(parse_position, self.now) if self.now.get("phase") == "over" else None
         self.winners = [] if state is None else [seat for seat, share in enumerate(state.returns()) if share]
 
-    def title(self):
+    def title(self) -> str:
         now = self.now
         title = f"Coatl, {now.get('players')} players, round {now.get('round')}"
         if self.turn:
@@ -94,41 +95,26 @@ class _Picture:
             return f"{title}, turn of seat {self.fields.get('to_move')}: {turn}"
         return title + (", over" if now.get("phase") == "over" else f", seat {now.get('to_move')} to move")
 
-    def text(self, *args, color="ink", **attributes):
-        self.parts.append(text(*args, **attributes, **self.paint(color)))
-
-    def box(self, x, y, width, height, fill, stroke, line=1.4, radius=8.0, **attributes):
-        size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height), "rx": radius}
-        return element("rect", **size, **attributes, **self.paint(fill, stroke, line))
-
-    def heading(self, shares):
-        now, paint = self.now, self.paint
+    def heading(self, shares: Sequence[float] | None) -> None:
+        now = self.now
         note = "over" if now.get("phase") == "over" else f"round {now.get('round')}"
         if now.get("viewer") is not None:
             note += f", as seat {now['viewer']} sees it"
         elif now.get("ending") and now.get("phase") != "over":
             note += ", the end is near"
-        name = text(24, 42, "Coatl", 22, font_weight="bold", **paint("ink"))
-        parts = [name, text(104, 42, note, 13, **paint("soft"))]
+        self.text(24, 42, "Coatl", 22, font_weight="bold")
+        self.text(104, 42, note, 13, color="soft")
         if shares:
-            x = 780.0
-            parts.append(text(x - 10, 42, "expected share of the win", 11.5, text_anchor="end", **paint("soft")))
-            for seat, share in enumerate(shares):
-                wide = (_WIDTH - _EDGE - 780) * share
-                parts.append(element("rect", x=x, y=24.0, width=wide, height=24.0, **paint(f"seat{seat}")))
-                if wide > 36:
-                    parts.append(text(x + wide / 2, 41, f"{100 * share:.0f}%", 13, **_BOLD, **paint(f"on{seat}")))
-                x += wide
-        return group(parts, class_="heading")
+            self.shares(shares, 780.0, _WIDTH - _EDGE - 780)
 
     # --- the table
 
-    def table(self, y):
+    def table(self, y: float) -> float:
         """Draw what lies between the seats; return its height."""
         now = self.now
         supply = now.get("supply", {})
         tall = 182.0
-        self.parts.append(self.box(_EDGE, y, _WIDTH - 2 * _EDGE, tall, "table", "line", 1.6, 10.0))
+        self.box(_EDGE, y, _WIDTH - 2 * _EDGE, tall, "table", "line", 1.6, 10.0)
         self.text(36, y + 20, "supply", 11.5, color="soft")
         for row, (part, kind) in enumerate((("heads", "head"), ("tails", "tail"))):
             for index in range(facts.SUPPLY_SPACES[part]):
@@ -154,12 +140,12 @@ class _Picture:
             if pile.get("top"):
                 self.temple(x, y + 30, pile["top"], f"pile:{pile['top']}")
             else:
-                self.parts.append(self.box(x, y + 30, _CARD_W, _CARD_H, None, "line", 1.4, 7.0, stroke_dasharray="4 4"))
+                self.box(x, y + 30, _CARD_W, _CARD_H, None, "line", 1.4, 7.0, stroke_dasharray="4 4")
             self.text(x + _CARD_W, y + 108, f"{pile.get('below')} below", 11.5, color="soft", text_anchor="end")
         return tall
 
-    def _slot(self, x, y, width, kind, letters, target):
-        self.parts.append(self.box(x, y, width, 60, "card", "line", 1.2, 8.0, stroke_dasharray="4 4"))
+    def _slot(self, x: float, y: float, width: float, kind: str, letters: str, target: str) -> None:
+        self.box(x, y, width, 60, "card", "line", 1.2, 8.0, stroke_dasharray="4 4")
         if letters:
             wide = _PIECE * len(letters)
             for index, letter in enumerate(letters):
@@ -168,7 +154,7 @@ class _Picture:
 
     # --- pieces
 
-    def piece(self, x, y, kind, letter):
+    def piece(self, x: float, y: float, kind: str, letter: str) -> None:
         """Draw a piece whose body is at a place: head to the left, tail to the right."""
         if letter not in COLORS:
             return
@@ -216,10 +202,10 @@ class _Picture:
         parts.append(text(x + at, y + 20.5, letter, 14, **_BOLD, **self.paint(f"on{letter}")))
         self.parts.append(group(parts, class_="piece"))
 
-    def small(self, x, y, letter, size=17.0, label=None):
+    def small(self, x: float, y: float, letter: str, size: float = 17.0, label: str | None = None) -> None:
         """Draw a piece of a pattern, of any colour without a letter."""
         dash = None if letter else "2.5 2"
-        self.parts.append(self.box(x, y, size, size, letter or "card", "edge", 1.0, 4.0, stroke_dasharray=dash))
+        self.box(x, y, size, size, letter or "card", "edge", 1.0, 4.0, stroke_dasharray=dash)
         high = size * (0.68 if label is None else 0.6)
         color = f"on{letter}" if letter else "ink"
         words = letter if label is None else label
@@ -227,9 +213,9 @@ class _Picture:
 
     # --- cards
 
-    def back(self, x, y, width, height, target=None):
-        self.parts.append(self.box(x, y, width, height, "wood", "woodrim", 1.4, 7.0))
-        self.parts.append(self.box(x + 5, y + 5, width - 10, height - 10, None, "palace", 1.2, 4.0))
+    def back(self, x: float, y: float, width: float, height: float, target: str | None = None) -> None:
+        self.box(x, y, width, height, "wood", "woodrim", 1.4, 7.0)
+        self.box(x + 5, y + 5, width - 10, height - 10, None, "palace", 1.2, 4.0)
         middle, center = x + width / 2, y + height / 2
         self.parts.append(
             element("path", d=f"M{middle:g} {center - 12:g}l12 12l-12 12l-12 -12Z", **self.paint(None, "palace", 1.4))
@@ -237,13 +223,15 @@ class _Picture:
         if target:
             self.places[target] = (x, y, width, height)
 
-    def prophecy(self, x, y, card, target=None, reached=None, note=""):
+    def prophecy(
+        self, x: float, y: float, card: str, target: str | None = None, reached: int | None = None, note: str = ""
+    ) -> None:
         """Draw a prophecy; `reached` is what it gives on a Coatl now."""
         found = PROPHECIES.get(card)
         if found is None:
             return self.back(x, y, 64, _CARD_H, target)
-        suit = _SUITS.get(found["suit"], "K")
-        self.parts.append(self.box(x, y, _CARD_W, _CARD_H, "card", "edge" if suit == "K" else suit, 1.8, 7.0))
+        suit = _LETTERS.get(found["suit"], "K")
+        self.box(x, y, _CARD_W, _CARD_H, "card", "edge" if suit == "K" else suit, 1.8, 7.0)
         head = f"M{x:g} {y + 13:g}v-6q0 -7 7 -7h{_CARD_W - 14}q7 0 7 7v6Z"
         self.parts.append(element("path", d=head, **self.paint(suit)))
         self.text(x + 7, y + 10, card, 9.5, color=f"on{suit}", font_weight="bold")
@@ -257,7 +245,7 @@ class _Picture:
             is_reached = reached is not None and level["points"] == reached > 0
             at = left + wide * index
             fill, edge = ("glow", "mark") if is_reached else ("paper", "line")
-            self.parts.append(self.box(at + 0.5, y + 42, wide - 1.5, 16, fill, edge, 1.0, 4.0))
+            self.box(at + 0.5, y + 42, wide - 1.5, 16, fill, edge, 1.0, 4.0)
             color = "mark" if is_reached else "ink"
             self.text(at + 3, y + 53.5, f"{level['times']}{TIMES}", 8, color="mark" if is_reached else "soft")
             bold = {"text_anchor": "end", "font_weight": "bold"}
@@ -266,9 +254,9 @@ class _Picture:
             self.places[target] = (x, y, _CARD_W, _CARD_H)
         return None
 
-    def _pattern(self, middle, y, requirement):
+    def _pattern(self, middle: float, y: float, requirement: JsonObject) -> None:
         if requirement["type"] == "count":
-            letter = _LETTER[requirement["color"]]
+            letter = _LETTERS[requirement["color"]]
             for index in range(3):
                 self.small(middle - 36 + 26 * index, y + (5 if index == 1 else 0), letter)
             return
@@ -276,26 +264,24 @@ class _Picture:
         wide = 17.0 if len(sequence) <= 5 else 15.0
         left = middle - (wide + 1.5) * len(sequence) / 2
         for index, entry in enumerate(sequence):
-            x, letter = left + (wide + 1.5) * index, _LETTER[entry["color"]]
+            x, letter = left + (wide + 1.5) * index, _LETTERS[entry["color"]]
             if entry["el"] == "run":
-                self.parts.append(self.box(x + 3, y - 2, wide, wide, letter or "card", "edge", 1.0, 4.0))
+                self.box(x + 3, y - 2, wide, wide, letter or "card", "edge", 1.0, 4.0)
                 self.small(x, y, letter, wide, f"{letter}+")
             elif entry["el"] == "piece":
                 self.small(x, y, letter, wide)
             else:
-                self.parts.append(
-                    self.box(x + 2, y + 2, wide - 4, wide - 4, letter, "edge", 1.0, 4.0, fill_opacity="0.35")
-                )
+                self.box(x + 2, y + 2, wide - 4, wide - 4, letter, "edge", 1.0, 4.0, fill_opacity="0.35")
                 slash = f"M{x + 1:g} {y + wide:g}L{x + wide - 1:g} {y:g}"
                 self.parts.append(element("path", d=slash, **self.paint(None, "R", 2.2)))
 
-    def temple(self, x, y, card, target=None, reached=None):
+    def temple(self, x: float, y: float, card: str, target: str | None = None, reached: int | None = None) -> None:
         """Draw a temple; `reached` is what it gives on a Coatl."""
         found = TEMPLES.get(card)
         if found is None:
             return self.back(x, y, _CARD_W, _CARD_H, target)
         fill, edge = ("glow", "mark") if reached else ("land", "woodrim")
-        self.parts.append(self.box(x, y, _CARD_W, _CARD_H, fill, edge, 1.8, 7.0))
+        self.box(x, y, _CARD_W, _CARD_H, fill, edge, 1.8, 7.0)
         roof = f"M{x + 30:g} {y + 14:g}l8 -8h{_CARD_W - 76}l8 8Z"
         self.parts.append(element("path", d=roof, **self.paint("wood", "woodrim", 1.0)))
         self.text(x + 6, y + 11, card, 9.5, color="landink")
@@ -305,12 +291,12 @@ class _Picture:
                 self.text(at + 2, y + 35, f"{requirement['length']} long", 11.5, color="mark", font_weight="bold")
                 at += 52
             elif requirement["type"] == "absent":
-                self.small(at, y + 22, _LETTER[requirement["color"]])
+                self.small(at, y + 22, _LETTERS[requirement["color"]])
                 slash = f"M{at - 2:g} {y + 41:g}L{at + 19:g} {y + 20:g}"
                 self.parts.append(element("path", d=slash, **self.paint(None, "R", 2.4)))
                 at += 30
             else:
-                one, other = (_LETTER[color] for color in requirement["colors"])
+                one, other = (_LETTERS[color] for color in requirement["colors"])
                 self.small(at, y + 22, one)
                 self.text(at + 24, y + 35, "=", 13, color="mark", **_BOLD)
                 self.small(at + 31, y + 22, other)
@@ -323,7 +309,7 @@ class _Picture:
 
     # --- a seat
 
-    def seat(self, seat, y):
+    def seat(self, seat: int, y: float) -> float:
         """Draw a seat; return the height."""
         own, now = self.now["seats"][seat], self.now
         first = len(self.parts)
@@ -337,9 +323,9 @@ class _Picture:
         elif seat in self.winners:
             self.text(64, y + 41, "wins" if len(self.winners) == 1 else "shares the win", 11.5, font_weight="bold")
         for index, token in enumerate(TOKENS if now.get("options", {}).get("sacrifice_tokens") else ()):
-            x, has = 194 + 71 * index, token in own.get("tokens", ())
+            x, has = 194.0 + 71 * index, token in own.get("tokens", ())
             fill, edge = ("land", "wood") if has else (None, "line")
-            self.parts.append(self.box(x, y + 16, 66, 22, fill, edge, 1.4, 11.0))
+            self.box(x, y + 16, 66, 22, fill, edge, 1.4, 11.0)
             faint = {} if has else {"opacity": "0.55"}
             self.text(x + 33, y + 31, token, 11.5, color="landink" if has else "soft", text_anchor="middle", **faint)
             if has:
@@ -363,14 +349,14 @@ class _Picture:
             x += width
             bottom = max(bottom, row + tall)
         tall = bottom - y + 10
-        edge = (f"seat{seat}", 2.6) if is_moving or seat in self.winners else ("line", 1.6)
-        frame = self.box(_EDGE, y, _WIDTH - 2 * _EDGE, tall, "card", edge[0], edge[1], 10.0)
-        self.parts.insert(first, frame)
+        edge, wide = (f"seat{seat}", 2.6) if is_moving or seat in self.winners else ("line", 1.6)
+        self.box(_EDGE, y, _WIDTH - 2 * _EDGE, tall, "card", edge, wide, 10.0)
+        self.parts.insert(first, self.parts.pop())
         return tall
 
-    def _stored(self, seat, own, y):
+    def _stored(self, seat: int, own: JsonObject, y: float) -> None:
         stored = own.get("stored", {})
-        pieces = [(kind, letter) for part, kind in (("heads", "head"), ("tails", "tail"), ("bodies", "body"))
+        pieces = [(kind, letter) for part, kind in facts.KIND_OF_PART.items()
                   for letter in stored.get(part, "")]  # fmt: skip
         self.text(36, y + 58, f"stored {len(pieces)} of {facts.CAPACITY}", 11.5, color="soft")
         step = min(54.0, 400 / max(len(pieces), 1))
@@ -379,7 +365,7 @@ class _Picture:
             self.piece(x, y + 80, kind, letter)
             self._widen(f"stored:{seat}:{kind}:{letter}", x, y + 74, _PIECE, 42)
 
-    def _cards(self, seat, own, y):
+    def _cards(self, seat: int, own: JsonObject, y: float) -> float:
         """Draw the hand; return where it ends."""
         hand, shown = list(own.get("hand", ())), list(own.get("shown", ()))
         self.text(462, y + 20, f"hand {len(hand)}", 11.5, color="soft")
@@ -396,13 +382,13 @@ class _Picture:
             if card != HIDDEN:
                 self._widen(f"hand:{seat}:{card}", x, top, _CARD_W, _CARD_H)
             x += wide + _GAP
-        temples, shown = own.get("temples", ()), y + 28
+        temples, row = own.get("temples", ()), y + 28
         for card in temples:
-            self.temple(_WIDTH - 36 - _CARD_W, shown, card, f"hand:{seat}:{card}" if card != HIDDEN else None)
-            shown += _CARD_H + 8
-        return max(top + _CARD_H, shown - 8 if temples else 0)
+            self.temple(_WIDTH - 36 - _CARD_W, row, card, f"hand:{seat}:{card}" if card != HIDDEN else None)
+            row += _CARD_H + 8
+        return max(top + _CARD_H, row - 8 if temples else 0)
 
-    def _widen(self, target, x, y, width, height):
+    def _widen(self, target: str, x: float, y: float, width: float, height: float) -> None:
         """Note where a target is; pieces and cards that are alike lie side by side, and are one target."""
         left, top, *_ = self.places.get(target, (x, y))
         self.places[target] = (left, y, x + width - left, height) if top == y else (x, y, width, height)
@@ -410,13 +396,13 @@ class _Picture:
     # --- a Coatl
 
     @staticmethod
-    def _coatl_size(coatl):
+    def _coatl_size(coatl: JsonObject) -> tuple[float, float]:
         rows = -(-len(coatl["pieces"]) // _ROW)
         cards = len(coatl["prophecies"]) + bool(coatl["temple"])
         wide = 24 + _PIECE * (min(len(coatl["pieces"]), _ROW) + 2) + 130
         return max(wide, 34 + (_CARD_W + _GAP) * max(cards, 1)) + 14, 48 * rows + (_CARD_H + 10 if cards else 30)
 
-    def _coatl(self, seat, number, coatl, x, y):
+    def _coatl(self, seat: int, number: int, coatl: JsonObject, x: float, y: float) -> None:
         pieces = coatl["pieces"]
         self.parts.append(marks.badge(self.paint, x, y + 24, number))
         left = x + 18
@@ -449,16 +435,17 @@ class _Picture:
         if not coatl["prophecies"] and not coatl["temple"]:
             self.text(left, top + 12, "no card yet", 11, color="soft")
 
-    def _end(self, x, y, target):
-        self.parts.append(self.box(x, y + 1, 27, 28, None, "soft", 1.5, 7.0, stroke_dasharray="4 3"))
+    def _end(self, x: float, y: float, target: str) -> None:
+        self.box(x, y + 1, 27, 28, None, "soft", 1.5, 7.0, stroke_dasharray="4 3")
         self.text(x + 13.5, y + 20.5, "+", 16, color="soft", **_BOLD)
         self.places[target] = (x, y + 1, 27, 28)
 
     # --- a turn
 
-    def turn_marks(self):
+    def turn_marks(self) -> str:
         """Return frames round what a turn has made, with its number."""
-        frames, badges, seat, corners = [], [], self.fields.get("to_move"), Counter()
+        frames, badges, seat = [], [], self.fields["to_move"]
+        corners = Counter[tuple[float, float]]()
         for number, (action, after) in enumerate(self.turn, 1):
             place = self._place_of(action.split(), seat, after, [later.split() for later, _ in self.turn[number:]])
             if place:
@@ -469,7 +456,7 @@ class _Picture:
                 corners[x, y] += 1
         return group([*frames, *badges], class_="turn")
 
-    def _place_of(self, words, seat, after, later):
+    def _place_of(self, words: list[str], seat: int, after: JsonObject, later: list[list[str]]) -> Box | None:
         """Return where the picture shows what an action has done, None if nowhere."""
         places = self.places | self.marks
         match words:
@@ -494,15 +481,7 @@ class _Picture:
                 return places.get(f"coatl:{seat}:{number}")
         return None
 
-    def all_targets(self):
-        parts = []
-        # What lies within another target comes after it, so that it can be clicked.
-        for target, (x, y, width, height) in sorted(self.places.items(), key=lambda place: -place[1][2] * place[1][3]):
-            size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
-            parts.append(element("rect", **size, fill_opacity="0", data_target=target, class_="target"))
-        return group(parts, class_="targets")
 
-
-def _added_before(number, actions):
+def _added_before(number: str, actions: list[list[str]]) -> int:
     """Return how many pieces of actions go to the head's side of a Coatl."""
     return sum(words[:2] == ["add", number] and words[2] in ("head", "left") for words in actions)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable, Sequence
+from typing import Any
+
 from mexica_ai.game import edit
-from mexica_ai.game.edit import Editor, Group, bag, button, choice, flag, number, row
+from mexica_ai.game.edit import Brush, Control, Editor, Group, bag, button, choice, flag, number, row
 from mexica_ai.games.coatl import facts, invariants
 from mexica_ai.games.coatl.draw import drawable
 from mexica_ai.games.coatl.facts import COLORS, FACES, PAIRS, PARTS, PROPHECIES, TEMPLE_NAMES, TEMPLES, TOKENS
 from mexica_ai.games.coatl.shape import HIDDEN, PENDING, PHASES, SHAPE
+from mexica_ai.io.json_types import JsonObject
 
-_NAMES = dict(zip(COLORS, ("yellow", "red", "black", "green", "blue"), strict=True))
-_COLORS = [(letter, _NAMES[letter]) for letter in COLORS]
-_PAIRS = [(pair, f"{_NAMES[pair[0]]} and {_NAMES[pair[1]]}") for pair in PAIRS]
+_COLORS = [(letter, facts.COLOR_NAMES[letter]) for letter in COLORS]
+_PAIRS = [(pair, f"{facts.COLOR_NAMES[pair[0]]} and {facts.COLOR_NAMES[pair[1]]}") for pair in PAIRS]
 _FACES = [(face, facts.describe(face)) for face in FACES]
 _TEMPLES = [(temple, facts.describe(temple)) for temple in TEMPLE_NAMES]
 _UNKNOWN = [(HIDDEN, "hidden")]
 _CARDS = ("hand", "shown", "discarded", "temples", "shown_temples")  # of a seat
 _MAX_PASSES = facts.MAX_PLAYERS - 1
 _MAX_IN_PILE = len(TEMPLE_NAMES)
-_KINDS = {"heads": "head", "tails": "tail", "bodies": "body"}
 
 
 class CoatlEditor(Editor):
@@ -27,11 +29,11 @@ class CoatlEditor(Editor):
     game = "coatl"
     shape = SHAPE
 
-    def brushes(self, fields):
+    def brushes(self, fields: JsonObject) -> list[Brush]:
         """Return none."""
         return []
 
-    def groups(self, fields):
+    def groups(self, fields: JsonObject) -> list[Group]:
         """Return the turn, the table, and for each seat its pieces, its cards and its Coatls."""
         players = _players(fields)
         turn = [
@@ -79,7 +81,7 @@ class CoatlEditor(Editor):
         return found
 
     @staticmethod
-    def _seat(fields, where):
+    def _seat(fields: JsonObject, where: str) -> list[Control]:
         faces, temples = _FACES, _TEMPLES
         if fields["viewer"] is not None:
             faces, temples = _FACES + _UNKNOWN, _TEMPLES + _UNKNOWN
@@ -97,7 +99,7 @@ class CoatlEditor(Editor):
         return controls
 
     @staticmethod
-    def _coatl(fields, where):
+    def _coatl(fields: JsonObject, where: str) -> list[Control]:
         return [
             row(fields, f"{where}.pieces", "Pieces from head to tail", _COLORS, is_ordered=True),
             flag(fields, f"{where}.head", "The first piece is a head"),
@@ -110,7 +112,7 @@ class CoatlEditor(Editor):
 
     # --- what follows
 
-    def press(self, fields, path):
+    def press(self, fields: JsonObject, path: str) -> None:
         """Start a Coatl or remove one."""
         *where, verb = edit.steps_of(path)
         coatls = fields["seats"][where[1]]["coatls"]
@@ -120,7 +122,7 @@ class CoatlEditor(Editor):
         else:
             del coatls[where[3]]
 
-    def set(self, fields, path, value):
+    def set(self, fields: JsonObject, path: str, value: Any) -> None:
         """Set a value; the cause of the end brings its own key."""
         if path != "ending.cause":
             super().set(fields, path, value)
@@ -128,7 +130,7 @@ class CoatlEditor(Editor):
         own = {"third": {"seat": fields["to_move"]}, "bodies": {"last_round": max(2, fields["round"])}}
         fields["ending"] = {"cause": value} | own[value] if value else None
 
-    def changed(self, fields, path):
+    def changed(self, fields: JsonObject, path: str) -> None:
         """Adapt the seats to their number, and the turn to the phase."""
         if path == "players":
             players = fields["players"]
@@ -153,7 +155,7 @@ class CoatlEditor(Editor):
                 own["tokens"] = list(TOKENS) if fields["options"]["sacrifice_tokens"] else []
 
     @staticmethod
-    def _new_seat(fields):
+    def _new_seat(fields: JsonObject) -> JsonObject:
         return {
             "stored": dict.fromkeys(PARTS, ""),
             **{key: [] for key in _CARDS},
@@ -161,7 +163,7 @@ class CoatlEditor(Editor):
             "coatls": [],
         }
 
-    def tidy(self, fields):
+    def tidy(self, fields: JsonObject) -> None:
         """Write lists in order, forget what was seen in play, and count the deck."""
         fields.pop("memory", None)
         supply = fields["supply"]
@@ -184,21 +186,21 @@ class CoatlEditor(Editor):
             elsewhere += len(own["hand"]) + len(own["discarded"])
         fields["deck"] = max(0, facts.NUM_PROPHECIES - elsewhere)
 
-    def drawable(self, data):
+    def drawable(self, data: Any) -> JsonObject:
         """Return what the picture shows of a position."""
         return drawable(data)
 
     # --- faults
 
-    def targets(self, data, path):
+    def targets(self, data: Any, path: str) -> list[str]:
         """Return the pieces and cards of the picture that a fault concerns."""
         match edit.steps_of(path):
             case ["supply", *rest]:
                 parts = rest[:1] or PARTS
                 return [
-                    f"supply:{_KINDS[part]}:{piece}"
+                    f"supply:{facts.KIND_OF_PART[part]}:{piece}"
                     for part in parts
-                    if part in _KINDS
+                    if part in facts.KIND_OF_PART
                     for piece in _entries(data, f"supply.{part}", COLORS if part != "bodies" else PAIRS)[
                         : facts.SUPPLY_SPACES[part]
                     ]
@@ -212,21 +214,21 @@ class CoatlEditor(Editor):
                 return [f"pile:{top}" for top in tops if top in TEMPLE_NAMES]
             case ["seats", seat, "stored", *rest]:
                 return [
-                    f"stored:{seat}:{_KINDS[part]}:{letter}"
+                    f"stored:{seat}:{facts.KIND_OF_PART[part]}:{letter}"
                     for part in (rest[:1] or PARTS)
-                    if part in _KINDS
+                    if part in facts.KIND_OF_PART
                     for letter in _entries(data, f"seats[{seat}].stored.{part}", COLORS)
                 ]
             case ["seats", seat, "hand" | "shown" | "temples" | "shown_temples" as key, *rest]:
-                held, table = ("hand", PROPHECIES) if key in ("hand", "shown") else ("temples", TEMPLES)
-                held = _entries(data, f"seats[{seat}].{held}", table)
+                hand, table = ("hand", PROPHECIES) if key in ("hand", "shown") else ("temples", TEMPLES)
+                held = _entries(data, f"seats[{seat}].{hand}", table)
                 return [f"hand:{seat}:{card}" for card in _entries(data, f"seats[{seat}].{key}", held, rest)]
             case ["seats", seat, "tokens", *rest] if edit.value_at(data, "options.sacrifice_tokens") is True:
                 return [f"token:{seat}:{name}" for name in _entries(data, f"seats[{seat}].tokens", TOKENS, rest)]
-            case ["seats", seat, "coatls", index, "prophecies", place]:
+            case ["seats", seat, "coatls", int(index), "prophecies", place]:
                 cards = _entries(data, f"seats[{seat}].coatls[{index}].prophecies", PROPHECIES, [place])
                 return [f"coatl:{seat}:{index + 1}:{card}" for card in cards]
-            case ["seats", seat, "coatls", index, *_]:
+            case ["seats", seat, "coatls", int(index), *_]:
                 return [f"coatl:{seat}:{index + 1}"]
             case ["seats", seat, "coatls"]:
                 coatls = edit.value_at(data, f"seats[{seat}].coatls")
@@ -238,15 +240,15 @@ class CoatlEditor(Editor):
         return []
 
 
-def _players(fields):
+def _players(fields: JsonObject) -> int:
     return max(facts.MIN_PLAYERS, min(len(fields["seats"]), facts.MAX_PLAYERS))
 
 
-def _in_order(letters):
+def _in_order(letters: Iterable[str]) -> str:
     return "".join(sorted(letters, key=COLORS.index))
 
 
-def _entries(data, path, known, index=()):
+def _entries(data: Any, path: str, known: Container[str], index: Sequence[str | int] = ()) -> list[str]:
     """Return the known entries of a list or a string, or the one at the index that `index` begins with."""
     return [entry for entry in edit.entries_at(data, path, index) if isinstance(entry, str) and entry in known]
 

@@ -1,13 +1,12 @@
-"""What an action of Coatl changes at once, in words: stored pieces, cards, and the Coatls with their points."""
+"""The immediate effects of an action of Coatl, in words: stored pieces, cards, and the Coatls with their points."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from mexica_ai.games.coatl import facts
+from mexica_ai.io.json_types import JsonObject
 
 
-def describe(before: dict[str, Any], after: dict[str, Any], seat: int) -> list[str]:
+def describe(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
     """Return clauses; see `Reasons.describe_effects`."""
     old, new = before["seats"][seat], after["seats"][seat]
     found = []

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mexica_ai.game.entry import MENU, Entry, Tool
 from mexica_ai.games.coatl import facts
+from mexica_ai.games.coatl.shape import HIDDEN
+from mexica_ai.io.json_types import JsonObject
 
 TOOLS = (
     Tool("keep", "k", "Keep"),
@@ -24,7 +24,7 @@ TOOLS = (
 )
 
 
-def entry(action: str, fields: dict[str, Any]) -> Entry:
+def entry(action: str, fields: JsonObject) -> Entry:
     """Return how an action is entered; see `Picture.entry`."""
     seat = fields["to_move"]
     verb, *words = action.split()
@@ -59,15 +59,10 @@ def entry(action: str, fields: dict[str, Any]) -> Entry:
     return Entry(verb)
 
 
-_COLORS = {"Y": "yellow", "R": "red", "K": "black", "G": "green", "B": "blue"}
-_KINDS = {"heads": "head", "tails": "tail", "bodies": "body"}
-_HIDDEN = "?"
-
-
-def describe(fields: dict[str, Any]) -> dict[str, str]:
+def describe(fields: JsonObject) -> dict[str, str]:
     """Return what lies on the targets of the picture, in words; see `Picture.describe_targets`."""
     found = {"deck": f"deck of {fields['deck']} prophecies"}
-    for part, kind in _KINDS.items():
+    for part, kind in facts.KIND_OF_PART.items():
         for letters in fields["supply"][part]:
             found[f"supply:{kind}:{letters}"] = f"supply, {kind} {_colors(letters)}"
     found |= {f"display:{card}": f"display, {facts.describe(card)}" for card in fields["display"]}
@@ -76,12 +71,12 @@ def describe(fields: dict[str, Any]) -> dict[str, str]:
             found[f"pile:{pile['top']}"] = f"open temple, {facts.describe(pile['top'])}"
     for seat, own in enumerate(fields["seats"]):
         whose = f"seat {seat}"
-        for part, kind in _KINDS.items():
+        for part, kind in facts.KIND_OF_PART.items():
             for letter in own["stored"][part]:
                 number = own["stored"][part].count(letter)
                 found[f"stored:{seat}:{kind}:{letter}"] = f"{whose}, stored {kind} {_colors(letter)}, {number}"
         for card in (*own["hand"], *own["temples"]):
-            if card != _HIDDEN:
+            if card != HIDDEN:
                 found[f"hand:{seat}:{card}"] = f"{whose}, hand, {facts.describe(card)}"
         if fields["options"]["sacrifice_tokens"]:
             found |= {f"token:{seat}:{token}": f"{whose}, token {token}" for token in own["tokens"]}
@@ -98,4 +93,4 @@ def describe(fields: dict[str, Any]) -> dict[str, str]:
 
 
 def _colors(letters: str) -> str:
-    return " ".join(_COLORS[letter] for letter in letters)
+    return " ".join(facts.COLOR_NAMES[letter] for letter in letters)

@@ -1,12 +1,11 @@
 """Coatl as one object: its text forms, views, random events, pictures, training. Records contain the events."""
 
-from typing import Any
-
-from cext.games.coatl import ops
+from cext.games.coatl import hidden, ops
 from cext.games.coatl.spec import SPEC
 from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Reasons, Secrets, Starts, Text, Views
 from mexica_ai.games.coatl import compact, draw, edit, effects, entry, legality, notation, tensor
 from mexica_ai.games.coatl.render import render
+from mexica_ai.io.json_types import JsonObject
 
 LEVEL_ERRORS = {
     2: (0.122, 2.95), 3: (0.095, 1.83), 4: (0.087, 1.17), 5: (0.075, 0.7), 6: (0.042, 0.0), 7: (0.026, 0.0),
@@ -27,12 +26,12 @@ OPTIONS = (
 )
 
 
-def is_secret(action: str, after: dict[str, Any]) -> bool:
+def is_secret(action: str, after: JsonObject) -> bool:
     """Return whether only its seat knows which prophecies an action or event is about: they go unseen."""
     return action.split()[0] in ("keep", "deal", "discard")
 
 
-def from_message(data: dict[str, Any]) -> dict[str, Any]:
+def from_message(data: JsonObject) -> JsonObject:
     """Set missing fields that may be null to None, and remove an empty memory."""
     for key in ("viewer", "ending"):
         data.setdefault(key, None)
@@ -55,9 +54,9 @@ GAME = Game(
     ),
     starts=Starts(notation.new_state, OPTIONS, ("--players 4 --no-sacrifice-tokens", "| mexica-ai show - --viewer 1")),
     board=render,
-    views=Views(notation.view, notation.viewer, notation.world_of, notation.deal_for, is_secret),
+    views=Views(notation.view, notation.viewer, notation.world_of, hidden.deal_for, is_secret),
     secrets=Secrets(notation.has_one_world),
-    events=Events(notation.draw_outcome),
+    events=Events(ops.draw_outcome),
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry, entry.describe),
     editor=edit.EDITOR,
     reasons=Reasons(legality.why_illegal, effects.describe, ("actions_left",)),

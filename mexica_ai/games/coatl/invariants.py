@@ -2,7 +2,7 @@
 
 `check_position` is the main function. It works on the JSON object, its shape already checked. It reports all
 violations in one pass and repairs nothing. Those of the memory, the Coatls and the temples are in modules of their
-own, `invariants_memory`, `invariants_coatls` and `invariants_temples`, whose functions take the `_Checker`.
+own, `invariants_memory`, `invariants_coatls` and `invariants_temples`, whose functions take the `Checker`.
 
 Not invariants, because they would need the game's history: how the temples were divided into two piles, and
 which prophecies were discarded before the deck was last renewed, if the position does not remember it.
@@ -17,7 +17,8 @@ from mexica_ai.games.coatl.invariants_coatls import check_coatls
 from mexica_ai.games.coatl.invariants_memory import check_memory
 from mexica_ai.games.coatl.invariants_temples import check_temples
 from mexica_ai.games.coatl.shape import HIDDEN
-from mexica_ai.io.strict import quote
+from mexica_ai.io.json_types import JsonObject
+from mexica_ai.io.strict import Findings, quote
 
 MAX_ROUND = 10_000  # far beyond any game, well inside the compiled core's counter
 
@@ -33,7 +34,7 @@ EVENTS_BY_PHASE = {
 }
 
 
-def check_position(data, path, findings):
+def check_position(data: JsonObject, path: str, findings: Findings) -> None:
     """Add a violation to `findings` for each invariant of the format and the rules that a position breaks.
 
     Parameters
@@ -45,11 +46,11 @@ def check_position(data, path, findings):
     findings : mexica_ai.io.strict.Findings
         Collects the violations.
     """
-    _Checker(data, path, findings).check()
+    Checker(data, path, findings).check()
 
 
-class _Checker:
-    def __init__(self, data, path, findings):
+class Checker:
+    def __init__(self, data: JsonObject, path: str, findings: Findings) -> None:
         self.data = data
         self.path = path
         self.findings = findings
@@ -60,13 +61,13 @@ class _Checker:
         to_move = data["to_move"]
         self.mover = self.seats[to_move] if 0 <= to_move < len(self.seats) else None
 
-    def add(self, where, reason, message):
+    def add(self, where: str, reason: str, message: str) -> None:
         self.findings.add(f"{self.path}.{where}", reason, message)
 
-    def check_range(self, where, value, low, high):
+    def check_range(self, where: str, value: int, low: int, high: int) -> bool:
         return self.findings.check_range(f"{self.path}.{where}", value, low, high)
 
-    def check(self):
+    def check(self) -> None:
         self._check_counters()
         self._check_phase()
         self._check_viewer()
@@ -86,16 +87,16 @@ class _Checker:
         self._check_ending()
         check_memory(self)
 
-    def spent(self, seat, token):
+    def spent(self, seat: JsonObject, token: str) -> bool:
         """Return whether a seat has used a token; False if the game has no tokens."""
         return self.with_tokens and token not in seat["tokens"]
 
-    def is_hidden_from_viewer(self, index):
+    def is_hidden_from_viewer(self, index: int | None) -> bool:
         return self.data["viewer"] is not None and index != self.data["viewer"]
 
     # --- counters and phases
 
-    def _check_counters(self):
+    def _check_counters(self) -> None:
         data = self.data
         if self.check_range("players", data["players"], facts.MIN_PLAYERS, facts.MAX_PLAYERS):
             if len(self.seats) != data["players"]:
@@ -112,7 +113,7 @@ class _Checker:
         self.check_range("actions_left", data["actions_left"], 1, 2)
         self.check_range("closing", data["closing"], 0, facts.MAX_COATLS)
 
-    def _check_phase(self):
+    def _check_phase(self) -> None:
         phase = self.phase
         if phase == "keep":
             fixed = {"round": 0, "actions_left": 1, "passes": 0, "ending": None}
@@ -142,7 +143,7 @@ class _Checker:
                 f'given {quote(self.pending)}; expected {allowed}"" in phase {phase}',
             )
 
-    def _check_viewer(self):
+    def _check_viewer(self) -> None:
         """Without a viewer all is known; a viewer knows its own cards, and those that the others showed."""
         viewer = self.data["viewer"]
         for index, seat in enumerate(self.seats):
@@ -177,14 +178,14 @@ class _Checker:
 
     # --- pieces
 
-    def _check_supply(self):
+    def _check_supply(self) -> None:
         for part, spaces in facts.SUPPLY_SPACES.items():
             number = len(self.data["supply"][part])
             if number > spaces:
                 what = "pairs" if part == "bodies" else part
                 self.add(f"supply.{part}", "SUPPLY_SPACES", f"has {number} {what}; expected {spaces} at most")
 
-    def _check_pieces(self):
+    def _check_pieces(self) -> None:
         """Check the pieces of each kind and colour, the pairs, and whether a refill is due."""
         used = {part: Counter("".join(self.data["supply"][part])) for part in PARTS}
         for index, seat in enumerate(self.seats):
@@ -215,7 +216,7 @@ class _Checker:
         self._check_refill(left)
         self.bodies_are_exhausted = left["bodies"] <= 0 and not self.data["supply"]["bodies"]
 
-    def _check_refill(self, left):
+    def _check_refill(self, left: dict[str, int]) -> None:
         """The supply is refilled when its bodies, or its heads and tails, run out, as far as the bags go."""
         supply = self.data["supply"]
         can_fill = [
@@ -248,7 +249,7 @@ class _Checker:
                 f'has run out, and the bags still have {" and ".join(can_fill)}; expected pending "refill"',
             )
 
-    def _check_stored(self, index, seat):
+    def _check_stored(self, index: int, seat: JsonObject) -> None:
         number = sum(len(seat["stored"][part]) for part in PARTS)
         if number > facts.CAPACITY:
             self.add(
@@ -261,7 +262,7 @@ class _Checker:
 
     # --- hands and tokens
 
-    def _check_hand(self, index, seat):
+    def _check_hand(self, index: int, seat: JsonObject) -> None:
         number = len(seat["hand"])
         if self.phase == "keep":
             self._check_kept(index, seat)
@@ -279,7 +280,7 @@ class _Checker:
                 f"has {len(seat['discarded'])} cards; expected {most} at most, at the setup and by a token",
             )
 
-    def _check_kept(self, index, seat):
+    def _check_kept(self, index: int, seat: JsonObject) -> None:
         dealt, held, away = facts.num_dealt(index), len(seat["hand"]), len(seat["discarded"])
         has_kept = index < self.data["to_move"]
         if held + away != dealt or (held > facts.MAX_KEPT if has_kept else away):
@@ -297,7 +298,7 @@ class _Checker:
                     f"has {len(seat[key])} entries; expected none in phase keep",
                 )
 
-    def _check_tokens(self, index, seat):
+    def _check_tokens(self, index: int, seat: JsonObject) -> None:
         where, tokens = f"seats[{index}].tokens", seat["tokens"]
         if not self.with_tokens:
             if tokens:
@@ -315,7 +316,7 @@ class _Checker:
 
     # --- cards
 
-    def _check_prophecies(self):
+    def _check_prophecies(self) -> None:
         """Check the copies of each face over everything visible, and the size of the deck."""
         data = self.data
         cards = Counter(data["display"] + data["discarded"])
@@ -342,7 +343,7 @@ class _Checker:
                 f"{facts.NUM_PROPHECIES} prophecies are elsewhere",
             )
 
-    def _check_display(self):
+    def _check_display(self) -> None:
         """The display has six cards unless some were drawn in this turn, or none are left to refill it."""
         data, number = self.data, len(self.data["display"])
         missing = facts.NUM_DISPLAYED - number
@@ -384,7 +385,7 @@ class _Checker:
         if self.pending == "deal" and not can_refill:
             self.add("pending", "PENDING_MISMATCH", 'given "deal"; expected a card to be left')
 
-    def _check_discarded(self):
+    def _check_discarded(self) -> None:
         """Only `future` discards cards for all to see: the display's, six at most."""
         number = len(self.data["discarded"])
         most = facts.NUM_DISPLAYED * sum(self.spent(seat, "future") for seat in self.seats)
@@ -397,7 +398,7 @@ class _Checker:
 
     # --- the turn and the end
 
-    def _check_closing(self):
+    def _check_closing(self) -> None:
         if self.phase != "closing" or self.mover is None:
             return
         number = self.data["closing"]
@@ -415,7 +416,7 @@ class _Checker:
         elif (
             # The piece that completes a Coatl is legal only if a prophecy is there or can be played.
             not coatl["prophecies"]
-            and not any(facts.prophecy_points(face, coatl["pieces"]) for face in self._possible_hand())
+            and not any(facts.prophecy_points(face, coatl["pieces"]) for face in self._possible(self.mover["hand"]))
         ):
             self.add(
                 "closing",
@@ -423,19 +424,18 @@ class _Checker:
                 f"given {number}, without a prophecy; expected one in hand that can be played on it",
             )
 
-    def _possible_hand(self):
-        """Return the prophecies that the seat to move may have in hand."""
-        known = Counter(self.mover["hand"])
-        if HIDDEN not in known:
-            return set(known)
+    def _possible(self, hand: list[str]) -> set[str]:
+        """Return the prophecies that a hand may hold."""
+        if HIDDEN not in hand:
+            return set(hand)
         visible = Counter(self.data["display"] + self.data["discarded"])
         for seat in self.seats:
             visible.update(seat["hand"] + seat["discarded"])
             for coatl in seat["coatls"]:
                 visible.update(coatl["prophecies"])
-        return {*known, *(Counter(facts.COPIES) - visible)} - {HIDDEN}
+        return {*hand, *(Counter(facts.COPIES) - visible)} - {HIDDEN}
 
-    def _check_mover(self):
+    def _check_mover(self) -> None:
         """Check what the seat to move must have done to reach this phase."""
         if self.mover is None:
             return
@@ -454,7 +454,7 @@ class _Checker:
             if self.phase == "turn" and not any(self.spent(seat, "promise") for seat in self.seats):
                 self.add("pending", "PENDING_MISMATCH", 'given "uncover"; expected a token promise to be spent')
 
-    def _check_ending(self):
+    def _check_ending(self) -> None:
         ending = self.data["ending"]
         thirds = [index for index, seat in enumerate(self.seats) if _num_closed(seat) >= facts.MAX_COATLS]
         if ending is None:
@@ -482,7 +482,7 @@ class _Checker:
                     "given 2; expected 1 unless a seat before the one to move has completed its third Coatl",
                 )
 
-    def _check_third(self, seat, thirds):
+    def _check_third(self, seat: int, thirds: list[int]) -> None:
         if not self.check_range("ending.seat", seat, 0, len(self.seats) - 1):
             return
         if seat not in thirds:
@@ -494,7 +494,7 @@ class _Checker:
                 f"given {seat}, which has completed its third Coatl; expected it to have no more turns",
             )
 
-    def _check_bodies(self, last_round):
+    def _check_bodies(self, last_round: int) -> None:
         if not self.bodies_are_exhausted:
             self._add_ending("given cause bodies; expected no body pieces on the supply board and in the bag")
         if not self.check_range("ending.last_round", last_round, 2, MAX_ROUND):
@@ -509,20 +509,20 @@ class _Checker:
                 f"round is {last_round}",
             )
 
-    def _add_ending(self, message, key=""):
+    def _add_ending(self, message: str, key: str = "") -> None:
         self.add(f"ending{key}", "ENDING_MISMATCH", message)
 
 
-def _kinds(coatl):
+def _kinds(coatl: JsonObject) -> dict[str, str]:
     """Return the colours of a Coatl's pieces by kind."""
     pieces = coatl["pieces"]
     first, last = int(coatl["head"]), len(pieces) - coatl["tail"]
     return {"heads": pieces[:first], "tails": pieces[last:], "bodies": pieces[first:last]}
 
 
-def _num_closed(seat):
+def _num_closed(seat: JsonObject) -> int:
     return sum(coatl["closed"] for coatl in seat["coatls"])
 
 
-def _list(counter):
+def _list(counter: Counter[str]) -> str:
     return " ".join(sorted(counter.elements())) or "none"

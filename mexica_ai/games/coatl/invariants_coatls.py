@@ -1,12 +1,19 @@
 """The invariants of the Coatls of a seat: their pieces, the prophecies and temples on them, and when one is closed."""
 
+from __future__ import annotations
+
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from mexica_ai.games.coatl import facts
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
 
+if TYPE_CHECKING:
+    from mexica_ai.games.coatl.invariants import Checker
 
-def check_coatls(checker, index, seat):
+
+def check_coatls(checker: Checker, index: int, seat: JsonObject) -> None:
     """Check the Coatls of a seat."""
     where = f"seats[{index}].coatls"
     coatls = seat["coatls"]
@@ -23,7 +30,7 @@ def check_coatls(checker, index, seat):
         _check_coatl(checker, index, number, coatl, f"{where}[{number}]")
 
 
-def _check_coatl(checker, index, number, coatl, where):
+def _check_coatl(checker: Checker, index: int, number: int, coatl: JsonObject, where: str) -> None:
     pieces, played = coatl["pieces"], coatl["prophecies"]
     is_complete = coatl["head"] and coatl["tail"]
     if len(pieces) > facts.MAX_PIECES:
@@ -45,7 +52,7 @@ def _check_coatl(checker, index, number, coatl, where):
             "PLAYED_COUNT",
             f"has {len(played)} entries; expected {facts.MAX_PLAYED} at most",
         )
-    for face, copies in Counter(played).items():
+    for face, copies in Counter[str](played).items():
         if copies > 1:
             checker.add(
                 f"{where}.prophecies",
@@ -62,7 +69,7 @@ def _check_coatl(checker, index, number, coatl, where):
     _check_closed(checker, index, number, coatl, where, is_complete)
 
 
-def _may_be_played(checker, face, coatl):
+def _may_be_played(checker: Checker, face: str, coatl: JsonObject) -> bool:
     """Return whether a prophecy can have met its first level when it was played on this Coatl.
 
     Once met a level stays so, except that a later piece may spoil a "not next to" at an end that counted
@@ -74,7 +81,7 @@ def _may_be_played(checker, face, coatl):
     return facts.has_built_up(face, coatl["pieces"])
 
 
-def _check_closed(checker, index, number, coatl, where, is_complete):
+def _check_closed(checker: Checker, index: int, number: int, coatl: JsonObject, where: str, is_complete: bool) -> None:
     temple = coatl["temple"]
     if not coatl["closed"]:
         is_being_closed = (

@@ -1,18 +1,24 @@
 """The invariants of what a Coatl position remembers: the order of its entries, and that they can be taken back."""
 
+from __future__ import annotations
+
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.shape import HIDDEN
 from mexica_ai.io.strict import quote
 
-MAX_MEMORY = 268  # entries, as many as the compiled core has room for
+if TYPE_CHECKING:
+    from mexica_ai.games.coatl.invariants import Checker
+
+MAX_MEMORY = 268  # entries: the room of the compiled core
 
 
 class _Entry:
     """An entry of the memory: its word, its seat or None, its card."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self.text = text
         self.word, *seat, self.card = text.split()
         self.seat = int(seat[0]) if seat else None
@@ -26,31 +32,31 @@ _COMES_AFTER = {
 }
 
 
-def _run(words, of):
+def _run(words: list[str], of: tuple[str, ...]) -> int:
     """Return how many of the first words are among some."""
     return next((n for n, word in enumerate(words) if word not in of), len(words))
 
 
-def _rank(entry):
+def _rank(entry: _Entry) -> tuple[bool, str]:
     return entry.card == HIDDEN, entry.card
 
 
-def _ways_back(entry):
+def _ways_back(entry: _Entry) -> tuple[str, ...]:
     """Return where a card was before what happened, then the places where it may have been after it."""
     hand, away = f"hand {entry.seat}", f"discards {entry.seat}"
     return {
-        "unsure": (None, hand),
+        "unsure": ("visible", hand),
         "discard": (hand, away),
         "deal": ("deck", hand),
-        "play": (hand, None),
-        "reveal": ("deck", None),
-        "across": ("across", None),
-        "public": (None, "deck", "across"),
+        "play": (hand, "visible"),
+        "reveal": ("deck", "visible"),
+        "across": ("across", "visible"),
+        "public": ("visible", "deck", "across"),
         "private": (away, "deck", "across"),
     }[entry.word]
 
 
-def check_memory(checker):
+def check_memory(checker: Checker) -> None:
     """Check the order of the entries, who sees which, and that what happened can be taken back."""
     texts = checker.data.get("memory", [])
     if texts and checker.phase == "keep":
@@ -60,13 +66,11 @@ def check_memory(checker):
         return
     number = len(checker.findings.violations)
     entries = [_Entry(text) for text in texts]
+    around = [None, *entries, None]
     for index, entry in enumerate(entries):
-        before, after = entries[index - 1 : index] or [None], entries[index + 1 : index + 2] or [None]
         if entry.seat is not None and entry.seat >= len(checker.seats):
-            expected = f"a seat below {len(checker.seats)}, as many as there are"
-        else:
-            expected = _expected_entry(checker, before[0], entry, after[0])
-        if expected:
+            _add_entry(checker, index, entry, f"a seat below {len(checker.seats)}")
+        elif expected := _expected_entry(checker, around[index], entry, around[index + 2]):
             _add_entry(checker, index, entry, expected)
     _check_renewals(checker, entries)
     is_sound = checker.seats and len(checker.findings.violations) == number
@@ -74,13 +78,13 @@ def check_memory(checker):
         _take_back(checker, entries)
 
 
-def _add_entry(checker, index, entry, expected):
+def _add_entry(checker: Checker, index: int, entry: _Entry, expected: str) -> None:
     checker.add(f"memory[{index}]", "MEMORY_MISMATCH", f"given {quote(entry.text)}; expected {expected}")
 
 
-def _expected_entry(checker, before, entry, after):
+def _expected_entry(checker: Checker, before: _Entry | None, entry: _Entry, after: _Entry | None) -> str | None:
     """Return what was expected in place of an entry, or None."""
-    word, last = entry.word, before.word if before else None
+    word, last = entry.word, before.word if before else ""
     if before is None and word not in ("unsure", "renew"):
         return "the memory to begin with unsure or renew"
     may_be_hidden = word in ("discard", "deal", "private") and checker.is_hidden_from_viewer(entry.seat)
@@ -89,20 +93,20 @@ def _expected_entry(checker, before, entry, after):
     is_followed = after and after.seat == entry.seat and after.word in ("unsure", "discard")
     if word == "unsure" and not is_followed:
         return f"discard {entry.seat} to follow, or more that is unsure"
-    if last == "unsure" and (word not in ("unsure", "discard") or before.seat != entry.seat):
+    if before and last == "unsure" and (word not in ("unsure", "discard") or before.seat != entry.seat):
         return f"discard {before.seat}, or more that is unsure"
     if word == "discard" and not checker.spent(checker.seats[entry.seat], "future"):
         return "a seat that has spent its token future"
     if word in ("public", "private", "across") and last not in _COMES_AFTER[word]:
         return f"it after {' or '.join(_COMES_AFTER[word])}"
-    if word == last and word in ("unsure", "public", "private", "across"):
+    if before and word == last and word in ("unsure", "public", "private", "across"):
         is_ascending = (before.seat or 0, _rank(before)) <= (entry.seat or 0, _rank(entry))
         if not is_ascending or (word == "unsure" and before.card == entry.card):
             return "seats and cards ascending"
     return None
 
 
-def _check_renewals(checker, entries):
+def _check_renewals(checker: Checker, entries: list[_Entry]) -> None:
     """After a renewal come the cards of the new deck, then what was drawn at once."""
     for index, entry in enumerate(entries):
         if entry.word != "renew":
@@ -119,7 +123,7 @@ def _check_renewals(checker, entries):
             _add_entry(checker, index, entry, "a deal or a reveal after the cards of the new deck")
 
 
-def _take_back(checker, entries):
+def _take_back(checker: Checker, entries: list[_Entry]) -> None:
     """Take back what happened, entry by entry: every card must be where it was."""
     hidden = {"deck": Counter(facts.COPIES), "across": Counter()}
     for index, seat in enumerate(checker.seats):
@@ -132,7 +136,7 @@ def _take_back(checker, entries):
     visible = Counter(facts.COPIES)
     for cards in hidden.values():
         visible -= cards
-    hidden[None] = visible
+    hidden["visible"] = visible
     for index in range(len(entries) - 1, -1, -1):
         entry = entries[index]
         if entry.word == "renew":

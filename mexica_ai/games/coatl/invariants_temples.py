@@ -1,18 +1,24 @@
 """The invariants of the temples: each is there once, and every seat has got what it may have."""
 
+from __future__ import annotations
+
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.shape import HIDDEN
 
+if TYPE_CHECKING:
+    from mexica_ai.games.coatl.invariants import Checker
 
-def check_temples(checker):
+
+def check_temples(checker: Checker) -> None:
     """Check the temples of the piles, and those of the seats."""
     _check_temples_of_all(checker)
     _check_temples_of_seats(checker)
 
 
-def _check_temples_of_all(checker):
+def _check_temples_of_all(checker: Checker) -> None:
     """Check that each temple is there once, that all add up, and what is uncovered."""
     piles = checker.data["piles"]
     if len(piles) != facts.NUM_PILES:
@@ -60,7 +66,7 @@ def _check_temples_of_all(checker):
         )
 
 
-def _check_temples_of_seats(checker):
+def _check_temples_of_seats(checker: Checker) -> None:
     """A seat gets one temple at the setup and one by `promise`; it may play others from the piles."""
     for index, seat in enumerate(checker.seats):
         promised = int(checker.spent(seat, "promise"))

@@ -6,7 +6,7 @@ A reason is a fact of the position that the rules forbid; the compiled rules alo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias
 
 from mexica_ai.games.coatl.facts import (
     CAPACITY,
@@ -15,14 +15,16 @@ from mexica_ai.games.coatl.facts import (
     MAX_COATLS,
     MAX_PLAYED,
     MAX_UNFINISHED,
+    PART_OF_KIND,
     PROPHECIES,
     count_times,
 )
+from mexica_ai.io.json_types import JsonObject
 
-_PARTS = {"head": "heads", "tail": "tails", "body": "bodies"}
+_Rule: TypeAlias = Callable[[JsonObject, JsonObject, int, list[str]], str]
 
 
-def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str, Any]], bool]) -> str:
+def why_illegal(data: JsonObject, action: str, is_legal: Callable[[JsonObject], bool]) -> str:
     """Return why an action is not legal; see `Reasons.why_illegal`."""
     verb, *operands = action.split()
     own, seat = data["seats"][data["to_move"]], data["to_move"]
@@ -32,7 +34,7 @@ def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str,
     return _other_phase(data, seat, verb) or (rule(data, own, seat, operands) if rule else "")
 
 
-def _other_phase(data, seat, verb):
+def _other_phase(data: JsonObject, seat: int, verb: str) -> str:
     """Return why a verb does not belong to what the seat is doing, "" if it does."""
     match data["phase"]:
         case "keep" if verb != "keep":
@@ -57,56 +59,56 @@ _NOT_AT_FIRST = {
 }
 
 
-def _keep(data, own, seat, operands):
+def _keep(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     return _not_held(own, seat, operands)
 
 
-def _not_held(own, seat, cards):
+def _not_held(own: JsonObject, seat: int, cards: list[str]) -> str:
     for card in cards:
         if cards.count(card) > own["hand"].count(card):
             return f"seat {seat} has no {card} in its hand"
     return ""
 
 
-def _take(data, own, seat, operands):
+def _take(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     kind, piece = operands
-    if piece not in data["supply"][_PARTS[kind]]:
+    if piece not in data["supply"][PART_OF_KIND[kind]]:
         return f"there is no {kind} {piece} in the supply"
     number = sum(map(len, own["stored"].values()))
-    return f"seat {seat} stores {number} pieces, which is all it may" if number >= CAPACITY else ""
+    return f"seat {seat} stores {number} pieces, the most that it may store" if number >= CAPACITY else ""
 
 
-def _draw(data, own, seat, operands):
+def _draw(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     if len(own["hand"]) >= HAND_LIMIT:
-        return f"seat {seat} holds {len(own['hand'])} prophecies, which is all it may"
+        return f"seat {seat} holds {len(own['hand'])} prophecies, the most that it may hold"
     if operands == ["deck"]:
         return "" if data["deck"] else "the deck is empty"
     return "" if operands[0] in data["display"] else f"{operands[0]} is not on display"
 
 
-def _start(data, own, seat, operands):
+def _start(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     kind, color = operands
     if len(own["coatls"]) >= MAX_COATLS:
-        return f"seat {seat} has {MAX_COATLS} Coatls, which is all it may"
+        return f"seat {seat} has {MAX_COATLS} Coatls, the most that it may have"
     if sum(not coatl["closed"] for coatl in own["coatls"]) >= MAX_UNFINISHED:
-        return f"seat {seat} has {MAX_UNFINISHED} Coatls that are not complete, which is all it may"
+        return f"seat {seat} has {MAX_UNFINISHED} Coatls that are not complete, the most that it may have"
     return _not_stored(own, seat, kind, color)
 
 
-def _not_stored(own, seat, kind, color):
-    return "" if color in own["stored"][_PARTS[kind]] else f"seat {seat} has no {kind} {color} stored"
+def _not_stored(own: JsonObject, seat: int, kind: str, color: str) -> str:
+    return "" if color in own["stored"][PART_OF_KIND[kind]] else f"seat {seat} has no {kind} {color} stored"
 
 
-def _coatl(own, seat, number):
-    """Return a Coatl that is not complete, and why there is none."""
+def _coatl(own: JsonObject, seat: int, number: str) -> tuple[JsonObject, str]:
+    """Return a Coatl, and why it cannot be changed, if it is complete or is not there."""
     coatls = own["coatls"]
     if int(number) > len(coatls):
-        return None, f"seat {seat} has no Coatl {number}"
+        return {}, f"seat {seat} has no Coatl {number}"
     coatl = coatls[int(number) - 1]
     return coatl, f"Coatl {number} is complete" if coatl["closed"] else ""
 
 
-def _add(data, own, seat, operands):
+def _add(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     number, end, color = operands
     coatl, problem = _coatl(own, seat, number)
     if problem:
@@ -118,13 +120,13 @@ def _add(data, own, seat, operands):
     return f"Coatl {number} has a {side} already" if coatl[side] else ""
 
 
-def _play(data, own, seat, operands):
+def _play(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     number, card = operands
     coatl, problem = _coatl(own, seat, number)
     if problem := problem or _not_held(own, seat, [card]):
         return problem
     if len(coatl["prophecies"]) >= MAX_PLAYED:
-        return f"Coatl {number} has {MAX_PLAYED} prophecies, which is all it may"
+        return f"Coatl {number} has {MAX_PLAYED} prophecies, the most that it may have"
     is_strict = data["options"]["strict_ends"]
     open_ends = {f"open_{side}": is_strict and not coatl[end] for side, end in (("left", "head"), ("right", "tail"))}
     if count_times(card, coatl["pieces"], **open_ends) < PROPHECIES[card]["levels"][0]["times"]:
@@ -132,7 +134,7 @@ def _play(data, own, seat, operands):
     return ""
 
 
-def _temple(data, own, seat, operands):
+def _temple(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     number, card = operands
     coatl, problem = _coatl(own, seat, number)
     if problem:
@@ -146,34 +148,34 @@ def _temple(data, own, seat, operands):
     return ""
 
 
-def _close(data, own, seat, operands):
+def _close(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     coatl, problem = _coatl(own, seat, operands[0])
     if problem:
         return problem
     return _not_complete(coatl, operands[0])
 
 
-def _not_complete(coatl, number):
+def _not_complete(coatl: JsonObject, number: str) -> str:
     for end in ("head", "tail"):
         if not coatl[end]:
             return f"Coatl {number} has no {end}"
     return ""
 
 
-def _token(name):
-    def why(data, own, seat, operands):
+def _token(name: str) -> _Rule:
+    def why(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
         return "" if name in own["tokens"] else f"seat {seat} has no token {name}"
 
     return why
 
 
-def _promise(data, own, seat, operands):
+def _promise(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     if problem := _token("promise")(data, own, seat, operands):
         return problem
     return "" if operands[0] in [pile["top"] for pile in data["piles"]] else f"{operands[0]} is not open on a pile"
 
 
-def _discard(data, own, seat, operands):
+def _discard(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     if operands[0] not in own["hand"] and operands[0] not in data["display"]:
         return f"{operands[0]} is neither on display nor in the hand of seat {seat}"
     return ""

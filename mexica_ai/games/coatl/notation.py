@@ -2,7 +2,7 @@
 
 Reading is strict: a position has exactly the right shape (`NotationError` otherwise) and keeps every
 invariant of `mexica_ai.games.coatl.invariants` (`PositionError` otherwise), or it is refused; both errors
-list all that they found. Lists of cards, pairs and tokens may come in any order and are written ascending,
+list all faults. Lists of cards, pairs and tokens may come in any order and are written ascending,
 hidden cards (``?``) last; strings of colours have one order. An action's integer has these bits, and
 canonical order is ascending:
 
@@ -22,29 +22,25 @@ bits    meaning
 16      side of a body piece that is added: 0 left, 1 right
 ======  ===========================================================================================
 
-What is not used is 0.
+Bits that are not used are 0.
 """
 
 import functools
 import random
+from collections.abc import Iterable, Sequence
 
-from cext.games.coatl import hidden, ops
+from cext.core.contract.game import State
 from cext.games.coatl.observations import has_world
 from cext.games.coatl.ops import state_from_fields, state_to_fields
+from mexica_ai.game.text_forms import canonical_text, check_viewer
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.deal import deal
 from mexica_ai.games.coatl.facts import COLORS, FACES, KINDS, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
 from mexica_ai.games.coatl.invariants import check_position
 from mexica_ai.games.coatl.shape import CAUSES, COLOR, FACE, HIDDEN, MEMORIES, PAIR, PENDING, PHASES, SHAPE, TEMPLE
 from mexica_ai.io.errors import NotationError, PositionError
-from mexica_ai.io.strict import (
-    Findings,
-    check_shape,
-    check_version,
-    match_action,
-    not_an_action,
-    quote,
-)
+from mexica_ai.io.json_types import JsonObject
+from mexica_ai.io.strict import Findings, check_shape, check_version, match_action, not_an_action
 
 VERSION = 1  # of the JSON form
 VERBS = (
@@ -103,13 +99,11 @@ _FORMS = {
     "uncover": (f"uncover {_TEMPLE_CARD}", "uncover T03"),
 }
 
-_ENDING_KEYS = {"third": "seat", "bodies": "last_round"}
-
 
 # --- actions
 
 
-def parse_action(text, path="action"):
+def parse_action(text: str, path: str = "action") -> int:
     """Read one action or random event, such as ``take body RG``, without asking whether it is legal anywhere.
 
     Parameters
@@ -136,18 +130,18 @@ def parse_action(text, path="action"):
     return (VERBS.index(verb) + 1) << 36 | (_refill_bits(operands) if verb == "refill" else _operand_bits(operands))
 
 
-def _check_lists(text, operands, path):
+def _check_lists(text: str, operands: dict[str, str], path: str) -> None:
     """Refuse lists that do not ascend, and more copies of a card than there are."""
     faces = operands.get("faces", "").split()
-    colors = [list(map(COLORS.index, operands.get(part, ""))) for part in ("heads", "tails")]
-    pairs = list(map(PAIRS.index, operands.get("bodies", "").split()))
-    if any(entries != sorted(entries) for entries in (faces, *colors, pairs)):
+    numbers = [list(map(COLORS.index, operands.get(part, ""))) for part in ("heads", "tails")]
+    numbers.append(list(map(PAIRS.index, operands.get("bodies", "").split())))
+    if faces != sorted(faces) or any(entries != sorted(entries) for entries in numbers):
         raise not_an_action(text, path, "NOT_ASCENDING", "cards ascending, colours and pairs in the order YRKGB")
     if any(faces.count(face) > facts.COPIES[face] for face in faces):
         raise not_an_action(text, path, "TOO_MANY_COPIES", "P00 to P04 twice at most and all others once")
 
 
-def _operand_bits(operands):
+def _operand_bits(operands: dict[str, str]) -> int:
     """Return the lower bits of any action but a refill."""
     bits = 0
     if "faces" in operands:
@@ -169,7 +163,7 @@ def _operand_bits(operands):
     return bits | (end == "right") << 16
 
 
-def _refill_bits(operands):
+def _refill_bits(operands: dict[str, str]) -> int:
     bits = 0
     for base, part in ((0, "heads"), (6, "tails")):
         for place, color in enumerate(operands.get(part, "")):
@@ -180,7 +174,7 @@ def _refill_bits(operands):
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def format_action(action):
+def format_action(action: int) -> str:
     """Return the text of an action's integer; the inverse of `parse_action`.
 
     Raises
@@ -190,19 +184,13 @@ def format_action(action):
     """
     number = action >> 36
     verb = VERBS[number - 1] if 1 <= number <= len(VERBS) else ""
-    text = " ".join([verb, *_operand_words(verb, action)])
-    try:
-        if parse_action(text) == action:
-            return text
-    except NotationError:
-        pass
-    raise NotationError(f"{action:#x} is not the integer of an action", reason="BAD_ACTION")
+    return canonical_text(" ".join([verb, *_operand_words(verb, action)]), action, parse_action)
 
 
-def _operand_words(verb, action):
+def _operand_words(verb: str, action: int) -> list[str]:
     """Return the operands of an action; wrong ones, or too few, if the integer is none."""
 
-    def entries(base, width, places, names):
+    def entries(base: int, width: int, places: int, names: Sequence[str]) -> list[str]:
         numbers = [action >> base + width * place & (1 << width) - 1 for place in range(places)]
         return [names[number - 1] for number in numbers if 0 < number <= len(names)]
 
@@ -240,7 +228,7 @@ def _operand_words(verb, action):
 # --- positions
 
 
-def parse_position(data, path="position"):
+def parse_position(data: JsonObject, path: str = "position") -> State:
     """Read a position from its JSON object.
 
     Parameters
@@ -272,12 +260,12 @@ def parse_position(data, path="position"):
     return state
 
 
-def format_position(state):
+def format_position(state: State) -> JsonObject:
     """Return the JSON object of a state, in canonical form; the inverse of `parse_position`."""
     return format_fields(state_to_fields(state))
 
 
-def parse_fields(data, path="position"):
+def parse_fields(data: JsonObject, path: str = "position") -> JsonObject:
     """Check a position's JSON object completely and return its fields, as `state_from_fields` takes them."""
     check_shape(data, SHAPE, path)
     _check_version_and_ending(data, path)
@@ -327,7 +315,7 @@ def parse_fields(data, path="position"):
     }
 
 
-def _memory_fields(entry):
+def _memory_fields(entry: str) -> tuple[int, int, int]:
     """Return an entry of the memory as the number of its word, a seat and a face (or another number)."""
     word, *seat, card = entry.split()
     return (
@@ -337,7 +325,7 @@ def _memory_fields(entry):
     )
 
 
-def _check_version_and_ending(data, path):
+def _check_version_and_ending(data: JsonObject, path: str) -> None:
     """Check what a shape cannot say."""
     if data.get("memory") == []:
         raise NotationError(
@@ -348,10 +336,10 @@ def _check_version_and_ending(data, path):
     check_version(data, VERSION, path)
     if data["ending"] is not None:
         cause = data["ending"]["cause"]
-        check_shape(data["ending"], {"cause": str, _ENDING_KEYS[cause]: int}, f"{path}.ending")
+        check_shape(data["ending"], {"cause": str, facts.ENDING_KEYS[cause]: int}, f"{path}.ending")
 
 
-def format_fields(fields):
+def format_fields(fields: JsonObject) -> JsonObject:
     """Return the JSON object of checked fields, in canonical form; the inverse of `parse_fields`."""
     cause = CAUSES[fields["ending"]]
     values = {"third": fields["ending_seat"], "bodies": fields["last_round"]}
@@ -367,7 +355,7 @@ def format_fields(fields):
         "phase": PHASES[fields["phase"]],
         "pending": PENDING[fields["pending"]],
         **{key: fields[key] for key in ("round", "to_move", "actions_left", "passes")},
-        "ending": {"cause": cause, _ENDING_KEYS[cause]: values[cause]} if cause else None,
+        "ending": {"cause": cause, facts.ENDING_KEYS[cause]: values[cause]} if cause else None,
         "closing": fields["closing"],
         "supply": {
             "heads": _spell(fields["supply_heads"]),
@@ -402,7 +390,7 @@ def format_fields(fields):
     }
 
 
-def _memory_entry(fields):
+def _memory_entry(fields: tuple[int, int, int]) -> str:
     """Return the text of an entry of the memory; the inverse of `_memory_fields`."""
     number, seat, card = fields
     word = MEMORIES[number]
@@ -412,58 +400,46 @@ def _memory_entry(fields):
     return f"{word} {name}" if word in ("reveal", "public", "across") else f"{word} {seat} {name}"
 
 
-def _count(entries, names):
+def _count(entries: Iterable[str], names: Sequence[str]) -> list[int]:
     return [list(entries).count(name) for name in names]
 
 
-def _spell(counts):
+def _spell(counts: Iterable[int]) -> str:
     return "".join(color * number for color, number in zip(COLORS, counts, strict=True))
 
 
-def _number(card):
+def _number(card: str) -> int:
     """Return the number of a face or a temple; -1 for one that is hidden or not there."""
     return -1 if card in ("", HIDDEN) else int(card[1:])
 
 
-def _numbers(cards):
+def _numbers(cards: Iterable[str]) -> list[int]:
     """Return the numbers of cards ascending, hidden ones (-1) last."""
     return sorted(map(_number, cards), key=lambda number: (number < 0, number))
 
 
-def _names(numbers, names):
+def _names(numbers: Iterable[int], names: Sequence[str]) -> list[str]:
     return [names[number] if number >= 0 else HIDDEN for number in numbers]
 
 
-def view(data, seat):
+def view(data: JsonObject, seat: int) -> JsonObject:
     """Return the JSON position that a seat may see: what is hidden from it is written ``?``.
 
     Parameters
     ----------
     data : dict
-        A valid position, as its JSON object or as its fields, in which everything is known or which is
-        this seat's view already.
+        A position in which everything is known, or which is this seat's view already.
     seat : int
         Whose view.
 
     Raises
     ------
     NotationError, PositionError
-        If a JSON object is no valid position; reason VIEWER_MISMATCH, if it is another seat's view, and
+        If the JSON object is no valid position; reason VIEWER_MISMATCH, if it is another seat's view, and
         OUT_OF_RANGE, if there is no such seat.
     """
-    is_fields = isinstance(data, dict) and "num_players" in data
-    data = format_fields(data if is_fields else parse_fields(data))
-    findings = Findings()
-    if type(seat) is not int:
-        findings.add("seat", "WRONG_TYPE", f"given {quote(seat)}; expected an integer")
-        findings.raise_as(NotationError)
-    if findings.check_range("seat", seat, 0, data["players"] - 1) and data["viewer"] not in (None, seat):
-        findings.add(
-            "position.viewer",
-            "VIEWER_MISMATCH",
-            f"given {data['viewer']}; expected null or {seat}, since one view does not show another",
-        )
-    findings.raise_as(PositionError)
+    data = format_fields(parse_fields(data))
+    check_viewer(data, seat)
     for index, other in enumerate(data["seats"]):
         if index != seat:
             other["hand"] = _hidden_but(other["hand"], other["shown"])
@@ -474,20 +450,22 @@ def view(data, seat):
     return data | {"viewer": seat}
 
 
-def _hide_memory(entry, viewer):
+def _hide_memory(entry: str, viewer: int) -> str:
     word, owner, *_ = entry.split()
     is_hidden = word in ("discard", "deal", "private") and int(owner) != viewer
     return f"{word} {owner} {HIDDEN}" if is_hidden else entry
 
 
-def _hidden_but(cards, shown):
+def _hidden_but(cards: list[str], shown: list[str]) -> list[str]:
     return [*shown, *[HIDDEN] * (len(cards) - len(shown))]
 
 
 # --- new games
 
 
-def new_state(players, seed, *, sacrifice_tokens=None, strict_ends=None):
+def new_state(
+    players: int, seed: int, *, sacrifice_tokens: bool | None = None, strict_ends: bool | None = None
+) -> State:
     """Deal a new game: the position in which seat 0 chooses the prophecies that it keeps.
 
     Parameters
@@ -512,12 +490,12 @@ def new_state(players, seed, *, sacrifice_tokens=None, strict_ends=None):
     return state_from_fields(deal(players, seed, sacrifice_tokens=sacrifice_tokens, strict_ends=strict_ends))
 
 
-def has_one_world(state):
+def has_one_world(state: State) -> bool:
     """Return whether everything but the order of decks and bags is known."""
-    return state_to_fields(state)["viewer"] < 0
+    return viewer(state) is None
 
 
-def viewer(state):
+def viewer(state: State) -> int | None:
     """Return the seat whose view the position is, or None if everything is known."""
     number = state_to_fields(state)["viewer"]
     return None if number < 0 else number
@@ -526,7 +504,7 @@ def viewer(state):
 _MAX_WORLDS = 50  # tries
 
 
-def world_of(state, seed):
+def world_of(state: State, seed: int) -> State:
     """Return a full position that agrees with a view; see `Views.world_of`.
 
     It has no memory if that of the view leaves open which prophecies became hidden.
@@ -534,7 +512,7 @@ def world_of(state, seed):
     draws = random.Random(seed)
     for _ in range(_MAX_WORLDS):
         world = state.copy()
-        world.determinize(viewer(state), draws.getrandbits(63))
+        world.determinize(state_to_fields(state)["viewer"], draws.getrandbits(63))
         fields = state_to_fields(world)
         is_complete = all(face >= 0 for _, _, face in fields["memory"])
         found = state_from_fields({**fields, "viewer": -1, "memory": fields["memory"] if is_complete else []})
@@ -542,28 +520,3 @@ def world_of(state, seed):
         if found.current_player < 0 or found.legal_actions():
             return found
     raise PositionError("position: no hand was found with which the seat to move can go on", reason="NO_WORLD")
-
-
-def draw_outcome(state, seed):
-    """Return an outcome, as an integer, of the random event that comes first."""
-    return ops.draw_outcome(state, seed)
-
-
-def deal_for(state, viewer, action):
-    """Deal what a seat does not see so that an action of another seat is legal, or a random event can happen.
-
-    Parameters
-    ----------
-    state : cext.core.contract.game.State
-        Changed in place.
-    viewer : int
-        The seat, from 0.
-    action : int
-        The action, or the outcome of the random event that comes first.
-
-    Returns
-    -------
-    bool
-        False if no world that fits what the seat has seen allows the action.
-    """
-    return hidden.deal_for(state, viewer, action)

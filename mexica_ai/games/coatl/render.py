@@ -4,16 +4,17 @@
 `mexica_ai.games.coatl.facts.describe`.
 """
 
-import textwrap
+from collections.abc import Iterable, Sequence
 
+from cext.core.contract.game import State
 from cext.games.coatl.ops import state_to_fields
+from mexica_ai.game.text_forms import wrap_entries
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import PARTS
 from mexica_ai.games.coatl.notation import format_fields
 from mexica_ai.games.coatl.shape import HIDDEN
+from mexica_ai.io.json_types import JsonObject
 
-WIDTH = 80
-NO_BREAK = "\N{NO-BREAK SPACE}"
 HEAD, TAIL, OPEN = "<", ">", ".."  # at the ends of a Coatl
 SHOWN = "*"  # after a card that all players know to be in that hand
 
@@ -38,19 +39,19 @@ _EVENTS = {
 }
 
 
-def render(state):
+def render(state: State) -> str:
     """Return a state as text that a person can read quickly."""
     return render_position(format_fields(state_to_fields(state)))
 
 
-def render_position(data):
+def render_position(data: JsonObject) -> str:
     """Return a valid position, given as its JSON object, as text; see `render`."""
     blocks = [_heading(data), _table(data)]
     blocks += [_seat(data, index, seat) for index, seat in enumerate(data["seats"])]
     return "\n\n".join([*blocks, LEGEND])
 
 
-def _heading(data):
+def _heading(data: JsonObject) -> str:
     phase = data["phase"]
     game = f"Coatl, {data['players']} players"
     if data["options"]["strict_ends"]:
@@ -75,13 +76,13 @@ def _heading(data):
     return "\n".join(lines)
 
 
-def _ending(ending):
+def _ending(ending: JsonObject) -> str:
     if ending["cause"] == "third":
         return f"the game ends: seat {ending['seat']} has completed its third Coatl"
     return f"the game ends with round {ending['last_round']}: no body pieces are left"
 
 
-def _table(data):
+def _table(data: JsonObject) -> str:
     piles = [
         f"{facts.describe(pile['top']) if pile['top'] else 'none'}, {pile['below']} below" for pile in data["piles"]
     ]
@@ -95,7 +96,7 @@ def _table(data):
     return "\n".join(_row(name, entries) for name, entries in rows.items() if entries is not None)
 
 
-def _seat(data, index, seat):
+def _seat(data: JsonObject, index: int, seat: JsonObject) -> str:
     is_moving = index == data["to_move"] and data["phase"] != "over"
     points = sum(sum(facts.coatl_points(coatl, strict_ends=False)) for coatl in seat["coatls"] if coatl["closed"])
     lines = [f"{'>' if is_moving else ' '} seat {index}: {_count(points, 'point')}"]
@@ -113,7 +114,7 @@ def _seat(data, index, seat):
     return "\n".join(lines)
 
 
-def _coatl(data, number, coatl):
+def _coatl(data: JsonObject, number: int, coatl: JsonObject) -> list[str]:
     pieces = coatl["pieces"]
     left, right = HEAD if coatl["head"] else OPEN, TAIL if coatl["tail"] else OPEN
     points = facts.coatl_points(coatl, strict_ends=data["options"]["strict_ends"])
@@ -126,12 +127,12 @@ def _coatl(data, number, coatl):
     return [*lines, _row("", entries)] if entries else lines
 
 
-def _pieces(parts):
+def _pieces(parts: JsonObject) -> list[str]:
     """Return the entries of heads, tails and bodies, `bodies` being a string or a list of pairs."""
     return [f"{part} {' '.join(parts[part]) or '-'}" for part in PARTS]
 
 
-def _hand(cards, shown):
+def _hand(cards: Sequence[str], shown: Iterable[str]) -> list[str]:
     """Return the known cards, each with its facts, and the number of hidden ones."""
     shown = list(shown)
     entries = []
@@ -143,25 +144,16 @@ def _hand(cards, shown):
     return [*entries, *_names([card for card in cards if card == HIDDEN])]
 
 
-def _names(cards):
+def _names(cards: Sequence[str]) -> list[str]:
     """Return the names of the known cards, and the number of hidden ones."""
     hidden = cards.count(HIDDEN)
     return [*(card for card in cards if card != HIDDEN), *([f"{hidden} hidden"] if hidden else [])]
 
 
-def _row(name, entries):
+def _row(name: str, entries: Iterable[str]) -> str:
     """Return a name and its entries on as many lines as needed, without breaking an entry."""
-    text = "   ".join(entry.replace(" ", NO_BREAK) for entry in entries) or "-"
-    indent = f"    {name:11}"
-    lines = textwrap.wrap(
-        text,
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=" " * len(indent),
-        break_on_hyphens=False,
-    )
-    return "\n".join(lines).replace(NO_BREAK, " ").rstrip()
+    return "\n".join(wrap_entries(f"    {name:11}", entries))
 
 
-def _count(number, noun, plural=None):
+def _count(number: float, noun: str, plural: str | None = None) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"

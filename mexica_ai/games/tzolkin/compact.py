@@ -17,6 +17,7 @@ from mexica_ai.game.compact import (
     text_of,
 )
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
+from mexica_ai.io.json_types import JsonObject
 
 _BUILDINGS, _MONUMENTS, _WEALTH = list(BUILDINGS), list(MONUMENTS), list(WEALTH)
 _DAYS = ("day", "food_days", "start_player", "to_move", "placed")
@@ -43,7 +44,7 @@ _FIELDS = {
 }
 
 
-def format_compact(data):
+def format_compact(data: JsonObject) -> str:
     """Return the fields of a JSON position in canonical form."""
     turn = [data["phase"], *(data[key] for key in _DAYS), or_none(data["last"].replace(" ", ""))]
     turn += [data["reveal"], or_none(data["start_space"]), data["teeth_corn"]]
@@ -63,7 +64,7 @@ def format_compact(data):
     )
 
 
-def parse_compact(text, path="position"):
+def parse_compact(text: str, path: str = "position") -> JsonObject:
     """Return the JSON position of compact fields; whether it is valid is left to the reader of that form."""
     options, turn, pending, (gears,), digits, display, (drawn,), seats = split_fields(text, _FIELDS, path)
     phase, *days, last, reveal, start_space, teeth_corn = turn
@@ -93,16 +94,16 @@ def parse_compact(text, path="position"):
     }
 
 
-def _format_seat(seat):
+def _format_seat(seat: JsonObject) -> str:
     tiles = (("buildings", _BUILDINGS), ("monuments", _MONUMENTS), ("wealth", _WEALTH), ("dealt", _WEALTH))
     entries = [seat["score"], *(int(seat[key]) for key in _STOCKS), "~".join(map(str, seat["temples"].values()))]
     entries += ["".join(map(str, seat["technologies"].values()))]
     return ",".join([*map(str, entries), *(join_numbers(seat[key], order) for key, order in tiles)])
 
 
-def _read_seat(entries, path):
-    score, *stocks, temples, levels, buildings, monuments, wealth, dealt = entries
-    stocks = dict(zip(_STOCKS, map(int, stocks), strict=True))
+def _read_seat(entries: list[str], path: str) -> JsonObject:
+    score, *numbers, temples, levels, buildings, monuments, wealth, dealt = entries
+    stocks = dict(zip(_STOCKS, map(int, numbers), strict=True))
     return {
         "score": float(score) if "." in score else int(score),
         **stocks | {"light": stocks["light"] == 1},

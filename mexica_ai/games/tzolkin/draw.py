@@ -6,18 +6,23 @@ import math
 import re
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
 from mexica_ai.draw import marks, svg
+from mexica_ai.draw.canvas import Box, Canvas
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
-from mexica_ai.draw.svg import document, element, group, text
+from mexica_ai.draw.svg import document, element, group
 from mexica_ai.game.contract import try_parse
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.notation import parse_position
 from mexica_ai.games.tzolkin.shape import SHAPE
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import readable
+
+Turn: TypeAlias = Sequence[tuple[str, JsonObject]]  # the actions, with the position after each
+Glyph: TypeAlias = tuple[str, str]  # the kind of a token or "", and the words on it
 
 PARTS = ("calendar", "gears", "table", "seats", "steps")
 _WIDTH, _EDGE = 1260, 20
@@ -42,10 +47,10 @@ _UNSEEN = ("end", "advance")  # what only moves on to the next turn
 
 
 def draw(
-    fields: dict[str, Any],
+    fields: JsonObject,
     *,
     viewer: int | None = None,
-    turn: Sequence[tuple[str, dict[str, Any]]] = (),
+    turn: Turn = (),
     theme: str = "light",
     parts: Sequence[str] = PARTS,
     targets: bool = False,
@@ -79,7 +84,7 @@ def draw(
     return document(_WIDTH, y, paper + "".join(body), picture.title())
 
 
-def drawable(fields):
+def drawable(fields: JsonObject) -> JsonObject:
     """Return what can be drawn of a position, which may be a faulty one of an editor."""
     data = readable(fields, SHAPE)
     seats = data["seats"] = data["seats"][: facts.MAX_PLAYERS]
@@ -98,23 +103,26 @@ def drawable(fields):
     return data
 
 
-class _Picture:
+class _Picture(Canvas):
     """Draws one position from top to bottom, and remembers where things are."""
 
-    def __init__(self, fields, paint, turn, targets):
-        self.fields, self.paint, self.turn, self.targets = fields, paint, turn, targets
+    def __init__(self, fields: JsonObject, paint: Paint, turn: Turn, targets: bool) -> None:
+        super().__init__(paint)
+        self.fields, self.turn, self.targets = fields, turn, targets
         seen = [(action, after) for action, after in turn if action.split()[0] not in _UNSEEN]
         self.now = seen[-1][1] if seen else fields
-        self.parts, self.marks, self.places = [], [], {}
-        self.built = {}  # seat -> the line of what it has built
-        self.rings = {}  # verb, temple or track, seat -> where its mark stands
+        self.marks: list[str] = []
+        self.built: dict[int, Box] = {}  # seat -> the line of what it has built
+        # By verb, temple or track, and seat.
+        self.rings: dict[tuple[str, str, int], tuple[float, float, float]] = {}  # of marks
         state = try_parse(parse_position, self.now) if self.now.get("phase") == "over" else None
         self.winners = [] if state is None else [seat for seat, share in enumerate(state.returns()) if share]
         self.gear_marks = self._find_marks(seen)
 
-    def _find_marks(self, seen):
+    def _find_marks(self, seen: Turn) -> dict[tuple[str, int], list[tuple[int, str | None]]]:
         """Return (gear, space) -> numbers of the actions that placed or picked up a worker there."""
-        found, before = {}, self.fields
+        found: dict[tuple[str, int], list[tuple[int, str | None]]] = {}
+        before = self.fields
         for number, (action, after) in enumerate(seen, 1):
             for gear, places in after["gears"].items():
                 for space, (old, new) in enumerate(zip(before["gears"][gear], places, strict=True)):
@@ -123,7 +131,7 @@ class _Picture:
             before = after
         return found
 
-    def title(self):
+    def title(self) -> str:
         now = self.now
         title = f"Tzolk'in, {now.get('players')} players, day {now.get('day')}"
         if self.turn:
@@ -133,14 +141,7 @@ class _Picture:
 
     # --- helpers
 
-    def text(self, *args, color="ink", **attributes):
-        self.parts.append(text(*args, **attributes, **self.paint(color)))
-
-    def box(self, x, y, width, height, fill, stroke, line=1.4, radius=8.0, **attributes):
-        size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height), "rx": float(radius)}
-        self.parts.append(element("rect", **size, **attributes, **self.paint(fill, stroke, line)))
-
-    def token(self, x, y, kind, size=8.0, label=None):
+    def token(self, x: float, y: float, kind: str, size: float = 8.0, label: object = None) -> None:
         """Draw corn as a disc, a block as a square, a skull as a diamond, with a label or its letter."""
         paint = self.paint(_COLORS[kind], "mark", 1.0)
         if kind == "corn":
@@ -153,7 +154,7 @@ class _Picture:
             self.box(x - size, y - size, 2 * size, 2 * size, _COLORS[kind], "mark", 1.0, 2.5)
         self.text(x, y + size * 0.45, label or _LETTERS[kind], size * 1.25, color="mark", **_BOLD)
 
-    def amounts(self, x, y, materials, size=7.0):
+    def amounts(self, x: float, y: float, materials: dict[str, int], size: float = 7.0) -> float:
         """Draw materials in a row; return where it ends."""
         for kind, number in materials.items():
             self.token(x + size, y, kind, size)
@@ -163,8 +164,8 @@ class _Picture:
 
     # --- the table
 
-    def heading(self, shares):
-        now, paint = self.now, self.paint
+    def heading(self, shares: Sequence[float] | None) -> float:
+        now = self.now
         self.text(24, 42, "Tzolk'in", 22, font_weight="bold")
         note = f"day {now.get('day')}, age {facts.age(now.get('food_days', 0))}"
         if now.get("phase") == "over":
@@ -175,17 +176,10 @@ class _Picture:
             note += f", to decide: {now['pending'][-1]}"
         self.text(132, 42, note, 13, color="soft")
         if shares:
-            x = 820.0
-            self.text(x - 10, 42, "expected share of the win", 11.5, color="soft", text_anchor="end")
-            for seat, share in enumerate(shares):
-                wide = (_WIDTH - _EDGE - 820) * share
-                self.parts.append(element("rect", x=x, y=24.0, width=wide, height=24.0, **paint(f"seat{seat}")))
-                if wide > 36:
-                    self.text(x + wide / 2, 41, f"{100 * share:.0f}%", 13, color=f"on{seat}", **_BOLD)
-                x += wide
+            self.shares(shares, 820.0, _WIDTH - _EDGE - 820)
         return 62
 
-    def calendar(self, y):
+    def calendar(self, y: float) -> float:
         now = self.now
         step = (_WIDTH - 2 * _EDGE - 250) / facts.LAST_DAY
         for day in range(1, facts.LAST_DAY + 1):
@@ -215,7 +209,7 @@ class _Picture:
         self.text(x + 213, y + 21, now.get("teeth_corn"), 12, font_weight="bold")
         return 46
 
-    def gear(self, gear, x, y):
+    def gear(self, gear: str, x: float, y: float) -> None:
         now, paint = self.now, self.paint
         teeth = GEARS[gear]["teeth"]
         signs = render.pictures(now, gear)
@@ -223,7 +217,7 @@ class _Picture:
         radius = _RADIUS + (5 if gear == facts.CHICHEN else 0)
         self.text(middle, y + 10, _TITLES[gear], 13.5, **_BOLD)
 
-        def at(space, reach):
+        def at(space: float, reach: float) -> tuple[float, float]:
             way = math.radians(112 + 360 * space / teeth)
             return middle + reach * math.cos(way), center + reach * math.sin(way)
 
@@ -238,9 +232,9 @@ class _Picture:
             element("circle", cx=float(middle), cy=float(center), r=radius - 22.0, **paint("shore", "palace", 1.4))
         )
         bend = radius - 47
-        turn = f"M{middle - bend:g} {center:g}A{bend:g} {bend:g} 0 1 1 {middle:g} {center + bend:g}"
+        arc = f"M{middle - bend:g} {center:g}A{bend:g} {bend:g} 0 1 1 {middle:g} {center + bend:g}"
         tip = f"M{middle - 1:g} {center + bend + 5:g}l-8 -5l8 -5Z"
-        self.parts.append(element("path", d=turn, **paint(None, "palace", 3.0)))
+        self.parts.append(element("path", d=arc, **paint(None, "palace", 3.0)))
         self.parts.append(element("path", d=tip, **paint("palace")))
         for space, sign in enumerate(signs):
             a, b = at(space, radius - 32)
@@ -263,14 +257,14 @@ class _Picture:
         self.parts.append(self._wheel(gear, middle, center, workers))
         self.places[f"place:{gear}"] = (middle - radius + 22, center - radius + 22, 2 * radius - 44, 2 * radius - 44)
 
-    def _tiles_left(self, space):
+    def _tiles_left(self, space: int) -> str:
         """Return the tiles at an action of Palenque, "" where there are never any."""
         fields = self.now["fields"]
         if not 2 <= space <= 5:
             return ""
         return f"{fields['corn'][space - 2]}c" + (f" {fields['wood'][space - 2]}W" if space > 2 else "")
 
-    def _action(self, gear, space, sign, left, x, y):
+    def _action(self, gear: str, space: int, sign: str, left: str, x: float, y: float) -> None:
         """Draw the sign of an action with what is left below it."""
         glyphs = _glyphs(sign)
         wide = max(30, 8 + sum(map(_width, glyphs)))
@@ -288,12 +282,12 @@ class _Picture:
             self.text(x, y + 13, left, 10, color="soft", text_anchor="middle")
         self.places[f"use:{gear}:{space}"] = (x - wide / 2, y - tall / 2, wide, tall)
 
-    def legend(self, y):
+    def legend(self, y: float) -> None:
         """Draw what the signs of the gears mean."""
         for row, line in enumerate(_LEGEND):
             self.text(_EDGE, y + 14 * row, line, 10.5, color="soft")
 
-    def _wheel(self, gear, x, y, parts):
+    def _wheel(self, gear: str, x: float, y: float, parts: list[str]) -> str:
         """Return what turns with a gear; a page finds there round what, and how far it has turned so far."""
         if not self.targets:
             return "".join(parts)
@@ -301,7 +295,7 @@ class _Picture:
         about = {"data_wheel": gear, "data_angle": float(angle), "data_center": f"{svg.number(x)} {svg.number(y)}"}
         return group(parts, class_="wheel", **about)
 
-    def temples(self, y):
+    def temples(self, y: float) -> float:
         """Draw temples and tracks on the left; return the height."""
         now = self.now
         tops = [facts.top_step(temple) for temple in TEMPLES]
@@ -341,7 +335,7 @@ class _Picture:
             self.places[f"track:{track}"] = (_EDGE, top, 404, 34)
         return bottom + 37 * len(TRACKS) - y
 
-    def tiles(self, y):
+    def tiles(self, y: float) -> float:
         """Draw the open buildings and monuments on the right; return the height."""
         now = self.now
         left = _EDGE + 420
@@ -361,7 +355,7 @@ class _Picture:
             self._tile(x, row, name, MONUMENTS[name], words)
         return top + 20 + (_TILE_H + 8) * -(-len(names) // 4) - y
 
-    def _tile(self, x, y, name, tile, words):
+    def _tile(self, x: float, y: float, name: str, tile: JsonObject, words: str) -> None:
         color = {"farm": "tint2", "tomb": "tint1", "civic": "tint0", "shrine": "tint3"}.get(tile["category"], "shore")
         self.box(x, y, _TILE_W, _TILE_H, "card", "palace", 1.4, 7)
         self.box(x, y, _TILE_W, 19, color, None, 1, 7)
@@ -376,19 +370,19 @@ class _Picture:
 
     # --- seats
 
-    def seats(self, y):
+    def seats(self, y: float) -> float:
         """Draw the seats, two in a row; return the height."""
-        top, tall = y, 0
+        top, tall = y, 0.0
         for seat, own in enumerate(self.now["seats"]):
             if seat and seat % 2 == 0:
-                top, tall = top + tall + 10, 0
+                top, tall = top + tall + 10, 0.0
             tall = max(tall, self._seat(seat, own, _EDGE + (_SEAT_W + 12) * (seat % 2), top))
         return top + tall + 12 - y
 
-    def _seat(self, seat, own, x, y):
+    def _seat(self, seat: int, own: JsonObject, x: float, y: float) -> float:
         now, first = self.now, len(self.parts)
         is_moving = seat == self.fields.get("to_move") and self.fields.get("phase") != "over"
-        out = sum(places.count(str(seat)) for places in now["gears"].values()) + (now["start_space"] == seat)
+        out = facts.workers_out(now, seat)
         self.parts.append(seat_mark(self.paint, seat, x + 24, y + 24, 11))
         self.text(x + 44, y + 29, f"Seat {seat}", 15, font_weight="bold")
         if is_moving:
@@ -446,9 +440,11 @@ class _Picture:
         self.parts.insert(first, self.parts.pop())
         return tall
 
-    def advances(self):
+    def advances(self) -> list[str]:
         """Return marks for steps in temples, advances on tracks, and tiles that a turn has brought."""
-        found, seat, numbers, built = [], self.fields.get("to_move"), {}, []
+        found, built = [], []
+        numbers: dict[tuple[float, float, float], list[int]] = {}
+        seat = self.fields["to_move"]
         for number, (action, _) in enumerate(self.turn, 1):
             verb, *words = action.split()
             for word in words:
@@ -472,20 +468,12 @@ class _Picture:
             ]
         return found
 
-    def all_targets(self):
-        parts = []
-        # What lies within another target comes after it, so that it can be clicked.
-        for target, (x, y, width, height) in sorted(self.places.items(), key=lambda place: -place[1][2] * place[1][3]):
-            size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
-            parts.append(element("rect", **size, fill_opacity="0", data_target=target, class_="target"))
-        return group(parts, class_="targets")
 
-
-def _points(score):
+def _points(score: float) -> str:
     return f"{score:g}"
 
 
-def _glyphs(sign):
+def _glyphs(sign: str) -> list[Glyph]:
     """Return a sign of an action as (kind of a token, words on it) and ("", words): corn has its number on it."""
     if not _MATERIALS.fullmatch(sign):
         return [("", sign)]
@@ -500,12 +488,12 @@ def _glyphs(sign):
     return glyphs
 
 
-def _width(glyph):
+def _width(glyph: Glyph) -> float:
     kind, words = glyph
     return 16.5 if kind else 7.2 * len(words)
 
 
-def _ring(x, y, radius):
+def _ring(x: float, y: float, radius: float) -> str:
     """Return the data of a circle."""
     data = f"M{x - radius:.2f} {y:.2f}"
     return data + "".join(f"a{radius:g} {radius:g} 0 1 0 {way * radius:g} 0" for way in (2, -2)) + "Z"

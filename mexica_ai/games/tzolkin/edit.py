@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import element
 from mexica_ai.game import edit
-from mexica_ai.game.edit import Brush, Editor, Group, choice, flag, number, refuse, row
+from mexica_ai.game.edit import Brush, Control, Editor, Group, choice, flag, number, refuse, row
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.draw import drawable
 from mexica_ai.games.tzolkin.facts import BUILDINGS, CHICHEN, FREE, GEARS, IDLE, MONUMENTS, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.notation import new_seat
 from mexica_ai.games.tzolkin.shape import SHAPE
+from mexica_ai.io.json_types import JsonObject
 
 _PAINT = Paint("page")
 _TITLES = {gear: gear.replace("_", " ").title() for gear in GEARS}
@@ -23,7 +27,7 @@ class TzolkinEditor(Editor):
     game = "tzolkin"
     shape = SHAPE
 
-    def brushes(self, fields):
+    def brushes(self, fields: JsonObject) -> list[Brush]:
         """Return a brush for each seat, for idle workers and for skulls."""
         idle = element("circle", cx=14.0, cy=14.0, r=9.0, **_PAINT("neutral", "rimneutral", 1.4))
         skull = element("path", d="M14 3l11 11l-11 11l-11 -11Z", **_PAINT("skull", "mark", 1.2))
@@ -35,7 +39,7 @@ class TzolkinEditor(Editor):
         others = ("idle", "i", "Idle worker", idle), ("skull", "k", "Skull", skull), ("remove", "x", "Remove", cross)
         return found + [Brush(*other) for other in others]
 
-    def groups(self, fields):
+    def groups(self, fields: JsonObject) -> list[Group]:
         """Return the fields of the calendar and the turn, the supply, and the seats."""
         players = _players(fields)
         nobody = [(None, "nobody")]
@@ -74,7 +78,7 @@ class TzolkinEditor(Editor):
         ]
 
     @staticmethod
-    def _seat(fields, where):
+    def _seat(fields: JsonObject, where: str) -> list[Control]:
         keeping, over = fields["phase"] == "keep", fields["phase"] == "over"
         controls = [number(fields, f"{where}.score", "Score", -facts.SCORE_MAX, facts.SCORE_MAX, 0.25 if over else 1)]
         for kind in facts.STOCKS:
@@ -99,7 +103,7 @@ class TzolkinEditor(Editor):
         return controls + ([row(fields, f"{where}.dealt", "Wealth tiles dealt", _wealth())] if keeping else [])
 
     @staticmethod
-    def _last(fields):
+    def _last(fields: JsonObject) -> list[tuple[str, str]]:
         """Return what may be the place of the last worker: of the phase, and what is there."""
         found = [("", "none")]
         if fields["phase"] == "placing":
@@ -115,7 +119,7 @@ class TzolkinEditor(Editor):
 
     # --- on the picture
 
-    def click(self, fields, brush, target):
+    def click(self, fields: JsonObject, brush: str, target: str) -> None:
         """Use a brush: a worker is put there or taken away, a seat goes one up, a tile is given to it."""
         kind, *rest = target.split(":")
         name, _, seat = brush.partition(" ")
@@ -144,7 +148,7 @@ class TzolkinEditor(Editor):
             case _:
                 raise refuse("target", f"{brush} cannot be used on {target[:40]!r}; expected another target")
 
-    def move(self, fields, start, end):
+    def move(self, fields: JsonObject, start: str, end: str) -> None:
         """Move a worker from a space of a gear to another one."""
         (gear, space), (to, place) = self._space(fields, start), self._space(fields, end)
         owner = fields["gears"][gear][space]
@@ -154,7 +158,7 @@ class TzolkinEditor(Editor):
         self._put(fields, to, place, owner)
 
     @staticmethod
-    def _space(fields, target):
+    def _space(fields: JsonObject, target: str) -> tuple[str, int]:
         match target.split(":"):
             case ["worker", gear, space] if gear in GEARS and space.isdecimal():
                 if int(space[:3]) < GEARS[gear]["teeth"]:
@@ -162,14 +166,14 @@ class TzolkinEditor(Editor):
                     return gear, int(space)
         raise refuse("target", f"given {target[:40]!r}; expected a space of a gear such as worker:tikal:3")
 
-    def _put(self, fields, gear, space, owner):
+    def _put(self, fields: JsonObject, gear: str, space: int, owner: str) -> None:
         gear, space = self._space(fields, f"worker:{gear}:{space}")
         places = fields["gears"][gear]
         owner = FREE if places[space] == owner else owner
         fields["gears"][gear] = places[:space] + owner + places[space + 1 :]
 
     @staticmethod
-    def _turn_skull(fields, action, name):
+    def _turn_skull(fields: JsonObject, action: int, name: str) -> None:
         if action in fields["skulls_placed"]:
             fields["skulls_placed"].remove(action)
         elif name == "skull" and 1 <= action <= facts.SKULL_ACTIONS:
@@ -178,11 +182,11 @@ class TzolkinEditor(Editor):
             raise refuse("target", f"action {action} has no skull; expected one to remove")
 
     @staticmethod
-    def _step(levels, name, low, high):
+    def _step(levels: dict[str, int], name: str, low: int, high: int) -> None:
         levels[name] = levels[name] + 1 if low <= levels[name] < high else low
 
     @staticmethod
-    def _take_tile(fields, tile, own):
+    def _take_tile(fields: JsonObject, tile: str, own: JsonObject | None) -> None:
         """Give an open tile to a seat, or remove it."""
         for key in ("buildings", "monuments"):
             if tile in fields["display"][key]:
@@ -194,7 +198,7 @@ class TzolkinEditor(Editor):
 
     # --- what follows
 
-    def changed(self, fields, path):
+    def changed(self, fields: JsonObject, path: str) -> None:
         """Adapt the seats to their number, the food days to the day, and the turn to the phase."""
         if path == "players":
             players = fields["players"]
@@ -213,7 +217,7 @@ class TzolkinEditor(Editor):
             today = fields["phase"] in ("advance", "over")
             fields["food_days"] = sum(day < fields["day"] + today for day in facts.FOOD_DAYS)
 
-    def tidy(self, fields):
+    def tidy(self, fields: JsonObject) -> None:
         """Write tiles in data order, and count the buildings to reveal."""
         display = fields["display"]
         for owner, key, table in (
@@ -232,13 +236,13 @@ class TzolkinEditor(Editor):
         missing = max(0, min(facts.DISPLAY - len(display["buildings"]), facts.deck(fields).total()))
         fields["reveal"] = missing if fields["phase"] in ("turn", "advance") else 0
 
-    def drawable(self, data):
+    def drawable(self, data: Any) -> JsonObject:
         """Return what the picture shows of a position."""
         return drawable(data)
 
     # --- faults
 
-    def targets(self, data, path):
+    def targets(self, data: Any, path: str) -> list[str]:
         """Return the places of the picture that a fault concerns."""
         match edit.steps_of(path):
             case ["gears", gear]:
@@ -259,7 +263,7 @@ class TzolkinEditor(Editor):
                         return [f"place:{place}"]
             case ["start_space" | "start_player" | "teeth_corn"]:
                 return [f"place:{facts.START}"]
-            case ["fields", _, index]:
+            case ["fields", _, int(index)]:
                 return [f"use:palenque:{index + 2}"] * (index < facts.NUM_FIELDS)
             case ["fields", *_]:
                 return [f"use:palenque:{index + 2}" for index in range(facts.NUM_FIELDS)]
@@ -280,23 +284,23 @@ _SKULL_ACTIONS = range(1, facts.SKULL_ACTIONS + 1)
 _TILES = (*BUILDINGS, *MONUMENTS)
 
 
-def _players(fields):
+def _players(fields: JsonObject) -> int:
     return max(facts.MIN_PLAYERS, min(len(fields["seats"]), facts.MAX_PLAYERS))
 
 
-def _teeth(fields, gear):
-    """Return the places of a gear, as many as it has teeth."""
+def _teeth(fields: JsonObject, gear: str) -> str:
+    """Return the places of a gear, one for each tooth."""
     teeth = GEARS[gear]["teeth"]
-    return fields["gears"][gear].ljust(teeth, FREE)[:teeth]
+    return str(fields["gears"][gear]).ljust(teeth, FREE)[:teeth]
 
 
-def _named(names):
+def _named(names: Iterable[str]) -> list[tuple[str, str]]:
     ages = {"a1": ", age 1", "a2": ", age 2"}
     parts = ((name, *name.partition("_")[::2]) for name in names)
     return [(name, title.replace("_", " ") + ages.get(kind, "")) for name, kind, title in parts]
 
 
-def _wealth():
+def _wealth() -> list[tuple[str, str]]:
     return [(name, f"{name[2:]}: {render.describe_effects(tile['effects'])}") for name, tile in WEALTH.items()]
 
 

@@ -1,14 +1,13 @@
-"""What an action of Tzolk'in changes at once, in words: workers, temples and who leads there, tracks, tiles."""
+"""The immediate effects of an action of Tzolk'in, in words: workers, temples and who leads there, tracks, tiles."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from mexica_ai.games.tzolkin import render
-from mexica_ai.games.tzolkin.facts import BUILDINGS, MONUMENTS, TEMPLES, TRACKS
+from mexica_ai.games.tzolkin.facts import BUILDINGS, MONUMENTS, TEMPLES, TRACKS, workers_out
+from mexica_ai.io.json_types import JsonObject
 
 
-def describe(before: dict[str, Any], after: dict[str, Any], seat: int) -> list[str]:
+def describe(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
     """Return clauses; see `Reasons.describe_effects`."""
     old, new = before["seats"][seat], after["seats"][seat]
     found = []
@@ -31,16 +30,12 @@ def describe(before: dict[str, Any], after: dict[str, Any], seat: int) -> list[s
     for name in new["monuments"]:
         if name not in old["monuments"]:
             found.append(f"it counts {render.describe_scoring(MONUMENTS[name]['scoring'], after['players'])}")
-    out, was_out = (_workers_out(fields, seat) for fields in (after, before))
+    out, was_out = (workers_out(fields, seat) for fields in (after, before))
     if out != was_out:
         found.append(f"workers on the gears {was_out} to {out}")
     return found
 
 
-def _leaders(fields, temple):
+def _leaders(fields: JsonObject, temple: str) -> list[int]:
     steps = [own["temples"][temple] for own in fields["seats"]]
     return [seat for seat, step in enumerate(steps) if step == max(steps)]
-
-
-def _workers_out(fields, seat):
-    return sum(places.count(str(seat)) for places in fields["gears"].values()) + (fields["start_space"] == seat)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mexica_ai.game.entry import MENU, Entry, Tool
 from mexica_ai.games.tzolkin import facts, render
+from mexica_ai.io.json_types import JsonObject
 
 TOOLS = (
     Tool("keep", "k", "Keep two tiles"),
@@ -26,7 +25,7 @@ TOOLS = (
 )
 
 
-def entry(action: str, fields: dict[str, Any]) -> Entry:
+def entry(action: str, fields: JsonObject) -> Entry:
     """Return how an action is entered; see `Picture.entry`."""
     verb, *words = action.split()
     match verb, words:
@@ -81,7 +80,7 @@ def _way(how: list[str]) -> str:
     return "paid with " + " ".join(how)
 
 
-def describe(fields: dict[str, Any]) -> dict[str, str]:
+def describe(fields: JsonObject) -> dict[str, str]:
     """Return what lies on the targets of the picture, in words; see `Picture.describe_targets`."""
     found = {"place:start": "start space"}
     if fields["start_space"] is not None:
@@ -109,6 +108,6 @@ def describe(fields: dict[str, Any]) -> dict[str, str]:
     return found
 
 
-def _tile(kind: str, name: str, tile: dict[str, Any], words: str) -> str:
+def _tile(kind: str, name: str, tile: JsonObject, words: str) -> str:
     title = name.partition("_")[2].replace("_", " ")
     return f"{kind} {title}, costs {render.spell(tile['cost'])}, {words}"

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from cext.games.tzolkin.tables import FACTS
+from mexica_ai.io.json_types import JsonObject
 
 
-def _named(table: str) -> dict[str, dict[str, Any]]:
+def _named(table: str) -> dict[str, JsonObject]:
     return {entry["name"]: entry for entry in FACTS[table]}
 
 
@@ -21,6 +21,7 @@ FOOD_DAYS = [day["day"] for day in FACTS["calendar"]["food_days"]]
 LAST_DAY = FACTS["calendar"]["days"]
 AGE_2 = 2  # food days held before the second age
 BEG_AT_MOST = FACTS["placement"]["beg_at_most"]
+CORN_PER_WORKER = FACTS["feeding"]["corn_per_worker"]
 LOWEST, TOP_LEVEL = -1, 3
 NUM_SKULLS, DISPLAY = FACTS["setup"]["skulls"], FACTS["setup"]["display"]
 NUM_DEALT, NUM_KEPT = FACTS["setup"]["dealt"], FACTS["setup"]["kept"]
@@ -33,7 +34,7 @@ PHASES = ("keep", "turn", "placing", "picking", "advance", "over")
 IDLE, FREE, HIDDEN = "i", ".", "?"
 STOCK_MAX = SCORE_MAX = 999
 
-# What a turn may owe: the place of a text is its number less 1 (`Decision` in state.pxd).
+# Decisions that a turn may still have to make; a text's index is its number less 1 (`Decision` in state.pxd).
 DECISIONS = (
     "harvest 2", "harvest 3", "harvest 4", "harvest 5", "research one", "research two", "research more",
     "research free one", "research free two", "build one", "build two", "build corn", "build second",
@@ -67,17 +68,17 @@ def top_step(temple: str) -> int:
 
 
 def age(food_days: int) -> int:
-    """Return the age after so many food days."""
+    """Return the age after a number of food days."""
     return 1 if food_days < AGE_2 else 2
 
 
-def in_order(names: Iterable[str], table: Sequence[str] | dict[str, Any]) -> list[str]:
+def in_order(names: Iterable[str], table: Sequence[str] | JsonObject) -> list[str]:
     """Return names in data order, hidden ones first."""
     order = list(table)
     return sorted(names, key=lambda name: -1 if name == HIDDEN else order.index(name))
 
 
-def deck(data: dict[str, Any]) -> Counter[str]:
+def deck(data: JsonObject) -> Counter[str]:
     """Return how often each building is left in the deck of the age of a JSON position."""
     of_age = age(data["food_days"])
     left = Counter({name: tile["copies"] for name, tile in BUILDINGS.items() if tile["age"] == of_age})
@@ -102,8 +103,14 @@ def place_idle_workers(drawn: Sequence[str], number: int) -> tuple[dict[str, str
     return {gear: "".join(places) for gear, places in gears.items()}, taken
 
 
-def can_double(data: dict[str, Any], seat: int) -> bool:
+def workers_out(data: JsonObject, seat: int) -> int:
+    """Return how many workers of a seat are on the gears and on the start space."""
+    on_gears: int = sum(places.count(str(seat)) for places in data["gears"].values())
+    return on_gears + int(data["start_space"] == seat)
+
+
+def can_double(data: JsonObject, seat: int) -> bool:
     """Return whether a seat may advance the calendar by two days (D2)."""
     # A slice, since this is asked of positions with gears too short, too, before they are refused.
     blocking = (data["gears"][gear][facts["last_action"] - 1 :][:1] for gear, facts in GEARS.items())
-    return data["seats"][seat]["light"] and not any(place.isdigit() for place in blocking)
+    return bool(data["seats"][seat]["light"]) and not any(place.isdigit() for place in blocking)

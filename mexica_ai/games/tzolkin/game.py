@@ -1,7 +1,5 @@
 """Tzolk'in as one object: its text forms, views, random events, pictures, training. Records contain the events."""
 
-from typing import Any
-
 from cext.core.contract.game import State
 from cext.games.tzolkin import ops
 from cext.games.tzolkin.spec import SPEC
@@ -10,6 +8,7 @@ from mexica_ai.games.tzolkin import compact, draw, edit, effects, entry, legalit
 from mexica_ai.games.tzolkin.render import render
 from mexica_ai.games.tzolkin.training import varied
 from mexica_ai.io.errors import PositionError
+from mexica_ai.io.json_types import JsonObject
 
 LEVEL_ERRORS = {
     4: (0.085, 1.2), 5: (0.062, 0.4), 6: (0.04, 0.0), 7: (0.012, 0.0), 8: (0.01, 0.0)
@@ -17,7 +16,7 @@ LEVEL_ERRORS = {
 OPTIONS = (Option("whole_points", bool, "whether final points for corn are rounded down (default: they are not)"),)
 
 
-def is_secret(action: str, after: dict[str, Any]) -> bool:
+def is_secret(action: str, after: JsonObject) -> bool:
     """Return whether only its seat knows which tiles it keeps: until all seats have chosen."""
     return action.split()[0] == "keep" and after["phase"] == "keep"
 
@@ -39,7 +38,7 @@ def check_uncovered(state: State) -> None:
         )
 
 
-def from_message(data: dict[str, Any]) -> dict[str, Any]:
+def from_message(data: JsonObject) -> JsonObject:
     """Put null where a message leaves out what may be null, and write whole points as integers."""
     for key in ("viewer", "start_space"):
         data.setdefault(key, None)
@@ -65,9 +64,9 @@ GAME = Game(
     board=render,
     title="Tzolk'in",
     scores=notation.scores,
-    views=Views(notation.view, notation.viewer, notation.world_of, notation.deal_for, is_secret, check_uncovered),
+    views=Views(notation.view, notation.viewer, notation.world_of, ops.deal_for, is_secret, check_uncovered),
     secrets=Secrets(notation.has_one_world),
-    events=Events(notation.draw_outcome),
+    events=Events(ops.draw_outcome),
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry, entry.describe),
     editor=edit.EDITOR,
     reasons=Reasons(legality.why_illegal, effects.describe, ("corn", "wood", "stone", "gold")),

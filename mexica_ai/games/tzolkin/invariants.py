@@ -1,8 +1,7 @@
-"""What makes a readable Tzolk'in position valid: every invariant, by name, with the path where it breaks.
+"""The invariants of Tzolk'in positions; each violation has a name and a JSON path.
 
-`check_position` is the main function. It works on the JSON object, its shape already checked. It finds
-everything it can in one pass, and repairs nothing: where a number is out of its range, the rest is not
-looked at.
+`check_position` is the main function. It works on the JSON object, its shape already checked. It reports all
+violations in one pass and repairs nothing; but if a number is out of its range, it checks nothing else.
 
 Not invariants: that a position can be reached in play, and the distances of idle workers after the setup.
 That the first pending decision has an answer is asked once the position has become a state.
@@ -12,20 +11,21 @@ from collections import Counter
 
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BUILDINGS, GEARS, HIDDEN, TEMPLES, TRACKS
-from mexica_ai.io.strict import quote
+from mexica_ai.io.json_types import JsonObject
+from mexica_ai.io.strict import Findings, quote
 
-MAX_PENDING = 12  # far more than a turn ever owes at once; the compiled core has room for three more
+MAX_PENDING = 12  # far more than a turn ever has at once; the compiled core has room for three more
 
 
-def check_position(data, path, findings):
-    """Note in `findings` every invariant of formats and rules that a position breaks.
+def check_position(data: JsonObject, path: str, findings: Findings) -> None:
+    """Add a violation to `findings` for each invariant of the format and the rules that a position breaks.
 
     Parameters
     ----------
     data : dict
         A position of the right shape.
     path : str
-        JSON path of the position, the beginning of every violation's path.
+        JSON path of the position; every violation's path begins with it.
     findings : mexica_ai.io.strict.Findings
         Collects the violations.
     """
@@ -33,21 +33,21 @@ def check_position(data, path, findings):
 
 
 class _Checker:
-    def __init__(self, data, path, findings):
+    def __init__(self, data: JsonObject, path: str, findings: Findings) -> None:
         self.data = data
         self.path = path
         self.findings = findings
         self.phase, self.seats = data["phase"], data["seats"]
 
-    def require(self, holds, where, reason, given, expected):
+    def require(self, holds: bool, where: str, reason: str, given: object, expected: str) -> bool:
         if not holds:
             self.findings.add(f"{self.path}.{where}", reason, f"given {quote(given)}; expected {expected}")
         return holds
 
-    def check_range(self, where, value, low, high):
+    def check_range(self, where: str, value: int, low: int, high: int) -> bool:
         return self.findings.check_range(f"{self.path}.{where}", value, low, high)
 
-    def check(self):
+    def check(self) -> None:
         self._check_ranges()
         if self.findings.violations:
             return
@@ -62,15 +62,9 @@ class _Checker:
         self._check_scores()
         self._check_pending()
 
-    def workers_on_gears(self, seat):
-        return sum(places.count(str(seat)) for places in self.data["gears"].values())
-
-    def workers_out(self, seat):
-        return self.workers_on_gears(seat) + (self.user == seat)
-
     # --- ranges
 
-    def _check_ranges(self):
+    def _check_ranges(self) -> None:
         data = self.data
         if not self.check_range("players", data["players"], facts.MIN_PLAYERS, facts.MAX_PLAYERS):
             return
@@ -117,7 +111,7 @@ class _Checker:
             for number, seat in enumerate(self.seats):
                 self._check_seat_ranges(number, seat)
 
-    def _check_seat_ranges(self, number, seat):
+    def _check_seat_ranges(self, number: int, seat: JsonObject) -> None:
         where = f"seats[{number}]"
         for kind in facts.STOCKS:
             self.check_range(f"{where}.{kind}", seat[kind], 0, facts.STOCK_MAX)
@@ -142,7 +136,7 @@ class _Checker:
 
     # --- the calendar and the gears
 
-    def _check_calendar(self):
+    def _check_calendar(self) -> None:
         phase, day, held = self.phase, self.data["day"], self.data["food_days"]
         if phase == "keep":
             self.require(day == 1, "day", "DAY", day, "day 1 in phase keep")
@@ -179,7 +173,7 @@ class _Checker:
             "0: the seat on the starting player space has taken it",
         )
 
-    def _check_gears(self):
+    def _check_gears(self) -> None:
         setup = facts.SETUP[self.data["players"]]
         is_sound = True
         for gear, gear_facts in GEARS.items():
@@ -209,16 +203,16 @@ class _Checker:
         for number, seat in enumerate(self.seats):
             where, low, high = f"seats[{number}].workers", facts.MIN_WORKERS, facts.MAX_WORKERS
             self.require(low <= seat["workers"] <= high, where, "WORKERS", seat["workers"], f"{low} to {high}")
-            out = self.workers_out(number)
+            out = facts.workers_out(self.data, number)
             self.require(
                 out <= seat["workers"],
                 where,
                 "WORKERS",
                 seat["workers"],
-                f"{out} at least, as many as are out",
+                f"{out} at least: those on the gears and the start space",
             )
 
-    def _check_idle_workers(self, number):
+    def _check_idle_workers(self, number: int) -> None:
         drawn = self.data["drawn"]
         placed, taken = facts.place_idle_workers(drawn, number)
         for gear, places in placed.items():
@@ -234,7 +228,7 @@ class _Checker:
 
     # --- the turn
 
-    def _check_turn(self):
+    def _check_turn(self) -> None:
         phase, mover, user = self.phase, self.mover, self.user
         players, first = self.data["players"], self.data["start_player"]
         had_turn = [(first + turn) % players for turn in range((mover - first) % players)]
@@ -253,13 +247,13 @@ class _Checker:
             )
         self.require(fits, "start_space", "START_SPACE", user, expected)
         self._check_last()
-        placed, out = self.data["placed"], self.workers_out(mover)
+        placed, out = self.data["placed"], facts.workers_out(self.data, mover)
         if phase == "placing":
             self.require(1 <= placed <= out, "placed", "PLACED", placed, f"1 to {out}, the workers of the seat to move")
         else:
             self.require(placed == 0, "placed", "PLACED", placed, f"0 in phase {phase}")
 
-    def _check_last(self):
+    def _check_last(self) -> None:
         last, gears = self.data["last"], self.data["gears"]
         if self.phase == "placing":
             on_gear = last in GEARS and str(self.mover) in gears[last]
@@ -276,7 +270,7 @@ class _Checker:
 
     # --- temples, skulls and tiles
 
-    def _check_temples_and_skulls(self):
+    def _check_temples_and_skulls(self) -> None:
         for temple in TEMPLES:
             top = facts.top_step(temple)
             on_top = [number for number, seat in enumerate(self.seats) if seat["temples"][temple] == top]
@@ -299,7 +293,7 @@ class _Checker:
             f"{facts.NUM_SKULLS} skulls held and placed at most",
         )
 
-    def _check_tiles(self):
+    def _check_tiles(self) -> None:
         display, age = self.data["display"], facts.age(self.data["food_days"])
         monuments = display["monuments"] + [name for seat in self.seats for name in seat["monuments"]]
         number = facts.SETUP[self.data["players"]]["monuments"]
@@ -339,7 +333,7 @@ class _Checker:
             )
         self._check_display()
 
-    def _check_display(self):
+    def _check_display(self) -> None:
         buildings, reveal = self.data["display"]["buildings"], self.data["reveal"]
         free = facts.DISPLAY - len(buildings)
         self.require(free >= 0, "display.buildings", "DISPLAY", buildings, f"{facts.DISPLAY} buildings at most")
@@ -350,7 +344,7 @@ class _Checker:
                 "reveal",
                 "DISPLAY",
                 reveal,
-                f"{missing}, as many as are missing and in the deck",
+                f"{missing}: those that are missing and in the deck",
             )
             return
         self.require(reveal == 0, "reveal", "DISPLAY", reveal, f"0 in phase {self.phase}")
@@ -362,7 +356,7 @@ class _Checker:
             f"{missing} more in phase {self.phase}",
         )
 
-    def _check_fields(self):
+    def _check_fields(self) -> None:
         players = self.data["players"]
         corn, wood = self.data["fields"]["corn"], self.data["fields"]["wood"]
         for index in range(facts.NUM_FIELDS):
@@ -382,17 +376,17 @@ class _Checker:
             "fields.corn",
             "HARVEST_TILES",
             taken["corn"],
-            f"{gone['corn']} corn tiles with the seats, as many as are gone",
+            f"{gone['corn']} corn tiles with the seats: those that are gone",
         )
         self.require(
             taken["wood"] <= gone["wood"],
             "fields.wood",
             "HARVEST_TILES",
             taken["wood"],
-            f"{gone['wood']} wood tiles with the seats at most, as many as are gone",
+            f"{gone['wood']} wood tiles with the seats at most: those that are gone",
         )
 
-    def _check_wealth(self):
+    def _check_wealth(self) -> None:
         keeping, drawn = self.phase == "keep", self.data["drawn"]
         self.require(keeping or not drawn, "drawn", "WEALTH", drawn, f"no tiles in phase {self.phase}")
         self.require(len(set(drawn)) == len(drawn), "drawn", "WEALTH", drawn, "different tiles")
@@ -428,7 +422,7 @@ class _Checker:
             )
             seen |= set(tiles)
 
-    def _check_scores(self):
+    def _check_scores(self) -> None:
         for number, seat in enumerate(self.seats):
             score = seat["score"]
             is_whole = type(score) is int
@@ -448,7 +442,7 @@ class _Checker:
                 f"{facts.SCORE_MAX} at most either way",
             )
 
-    def _check_pending(self):
+    def _check_pending(self) -> None:
         pending = self.data["pending"]
         self.require(
             self.phase == "picking" or not pending,

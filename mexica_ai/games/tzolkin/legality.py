@@ -1,21 +1,21 @@
 """Why an action of Tzolk'in is not legal, in words.
 
 A reason is a fact of the position that the rules forbid; the compiled rules alone decide what is legal. Where corn or
-blocks are what is missing, they are asked how much would be enough.
+blocks are missing, the rules are asked how much would be enough.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import PLACES, START, STOCKS
+from mexica_ai.io.json_types import JsonObject
 
-_MOST = 30  # corn or blocks that are tried at most
+_MOST = 30  # corn or blocks, in the positions that are tried
 
 
-def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str, Any]], bool]) -> str:
+def why_illegal(data: JsonObject, action: str, is_legal: Callable[[JsonObject], bool]) -> str:
     """Return why an action is not legal; see `Reasons.why_illegal`."""
     verb, *operands = action.split()
     seat = data["to_move"]
@@ -26,22 +26,17 @@ def why_illegal(data: dict[str, Any], action: str, is_legal: Callable[[dict[str,
     if data["phase"] in ("turn", "placing", "picking"):
         if data["pending"]:
             if verb in _CHOICES:
-                return "what the action before offers is to be decided first"
+                return "the choices that the last action offers come first"
         elif verb in _OFFERED:
             return "only the action of a worker or of a tile offers it"
     rule = _RULES.get(verb)
     return (rule(data, seat, operands) if rule else "") or _stocks(data, seat, is_legal)
 
 
-def _in_hand(data, seat):
-    placed = sum(gear.count(str(seat)) for gear in data["gears"].values()) + (data["start_space"] == seat)
-    return data["seats"][seat]["workers"] - placed
-
-
-def _place(data, seat, operands):
+def _place(data: JsonObject, seat: int, operands: list[str]) -> str:
     if data["phase"] == "picking":
         return "this turn picks workers up; a turn places workers or picks them up, never both"
-    if not _in_hand(data, seat):
+    if facts.workers_out(data, seat) == data["seats"][seat]["workers"]:
         return f"all workers of seat {seat} are placed"
     (place,) = operands
     if data["last"] and PLACES.index(place) < PLACES.index(data["last"]):
@@ -52,7 +47,7 @@ def _place(data, seat, operands):
     return "" if facts.FREE in data["gears"][place][:spaces] else f"no space of {place} is free"
 
 
-def _pick(data, seat, operands):
+def _pick(data: JsonObject, seat: int, operands: list[str]) -> str:
     if data["phase"] == "placing":
         return "this turn places workers; a turn places workers or picks them up, never both"
     gear, space = operands[0], int(operands[1])
@@ -67,7 +62,7 @@ def _pick(data, seat, operands):
     return _use_of(data, seat, gear, space, int(operands[2])) if operands[2:] else ""
 
 
-def _use_of(data, seat, gear, space, action):
+def _use_of(data: JsonObject, seat: int, gear: str, space: int, action: int) -> str:
     """Return why a worker does not reach an action, or what Chichen Itza lacks for it."""
     own, free_from = data["seats"][seat], facts.GEARS[gear]["free_choice_from"]
     reach = space + (gear == facts.CHICHEN and own["technologies"]["theology"] > 0)
@@ -80,13 +75,13 @@ def _use_of(data, seat, gear, space, action):
     return "" if own["skulls"] else f"seat {seat} has no skull"
 
 
-def _build(data, seat, operands):
+def _build(data: JsonObject, seat: int, operands: list[str]) -> str:
     tile = operands[0]
     kind = "monuments" if tile in facts.MONUMENTS else "buildings"
     return "" if tile in data["display"][kind] else f"{tile} is not on display"
 
 
-def _keep(data, seat, operands):
+def _keep(data: JsonObject, seat: int, operands: list[str]) -> str:
     if data["phase"] != "keep":
         return "the seats have chosen their wealth tiles"
     if facts.HIDDEN in data["seats"][seat]["dealt"]:
@@ -97,16 +92,16 @@ def _keep(data, seat, operands):
     return ""
 
 
-def _climb(data, seat, operands):
+def _climb(data: JsonObject, seat: int, operands: list[str]) -> str:
     for temple in operands:
         if temple in facts.TEMPLES and data["seats"][seat]["temples"][temple] == facts.top_step(temple):
             return f"seat {seat} stands at the top of {temple}"
     return ""
 
 
-def _beg(data, seat, operands):
+def _beg(data: JsonObject, seat: int, operands: list[str]) -> str:
     if data["phase"] != "turn":
-        return "a seat begs at the begin of its turn"
+        return "a seat begs at the beginning of its turn"
     corn = data["seats"][seat]["corn"]
     if corn > facts.BEG_AT_MOST:
         return f"seat {seat} has {corn} corn; a seat begs with {facts.BEG_AT_MOST} at most"
@@ -114,17 +109,17 @@ def _beg(data, seat, operands):
     return "" if data["seats"][seat]["temples"][temple] > facts.LOWEST else f"seat {seat} is at the bottom of {temple}"
 
 
-def _end(data, seat, operands):
+def _end(data: JsonObject, seat: int, operands: list[str]) -> str:
     return "a turn places workers or picks them up" if data["phase"] == "turn" else ""
 
 
-def _stocks(data, seat, is_legal):
+def _stocks(data: JsonObject, seat: int, is_legal: Callable[[JsonObject], bool]) -> str:
     """Return what corn or blocks an action lacks, if that is all."""
     if is_legal(data):
         return ""
     own = data["seats"][seat]
 
-    def with_stocks(**stocks):
+    def with_stocks(**stocks: int) -> bool:
         seats = list(data["seats"])
         seats[seat] = {**own, **stocks}
         return is_legal({**data, "seats": seats})
@@ -140,7 +135,7 @@ def _stocks(data, seat, is_legal):
     return f"it needs {' and '.join(needs)}" if needs else f"seat {seat} has too little corn or too few blocks"
 
 
-_CHOICES = ("place", "pick", "beg", "end")  # what a seat does of itself
+_CHOICES = ("place", "pick", "beg", "end")  # actions that no other action offers
 _OFFERED = ("harvest", "burn", "research", "build", "climb", "take", "sell", "buy", "use", "done")
 _RULES = {
     "place": _place,

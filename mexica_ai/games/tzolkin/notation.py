@@ -2,7 +2,7 @@
 
 Reading is strict: a position has exactly the right shape (`NotationError` otherwise) and keeps every
 invariant of `mexica_ai.games.tzolkin.invariants` (`PositionError` otherwise), or it is refused; both errors
-list all that they found. Lists may come in any order and are written in data order, that of the facts. An
+list all faults. Lists may come in any order and are written in data order, that of the facts. An
 action's integer has these bits, and canonical order is ascending:
 
 ======  ===========================================================================================
@@ -22,29 +22,25 @@ bits    meaning
 0-15    number of blocks of a trade; days; of `harvest` 0 corn, 1 wood
 ======  ===========================================================================================
 
-What is not used is 0.
+Bits that are not used are 0.
 """
 
 import functools
 from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from cext.games.tzolkin import ops
+from cext.core.contract.game import State
 from cext.games.tzolkin.ops import is_answerable, state_from_fields, state_to_fields
+from mexica_ai.game.text_forms import canonical_text, check_viewer
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, PLACES, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.invariants import check_position
 from mexica_ai.games.tzolkin.shape import BUILDING, SHAPE, TILE, any_of
-from mexica_ai.io.errors import NotationError, PositionError
-from mexica_ai.io.strict import (
-    Findings,
-    check_shape,
-    check_version,
-    match_action,
-    not_an_action,
-    quote,
-)
+from mexica_ai.io.errors import PositionError
+from mexica_ai.io.json_types import JsonObject
+from mexica_ai.io.strict import Findings, check_shape, check_version, match_action, not_an_action, quote
 
 VERSION = 1  # of the JSON form
 VERBS = ("keep", "beg", "place", "pick", "harvest", "burn", "research", "build", "climb", "take", "sell",
@@ -59,7 +55,7 @@ _BLOCK = f"[{''.join(BLOCKS)}]"
 _FOUR_GEARS = any_of(gear for gear in GEARS if gear != facts.CHICHEN)
 
 
-def _blocks(most):
+def _blocks(most: int) -> str:
     """Return the pattern of one to `most` blocks in their order."""
     return rf"(?P<blocks>(?={_BLOCK}{{1,{most}}}$){''.join(f'{letter}*' for letter in BLOCKS)})"
 
@@ -108,7 +104,7 @@ _NUMBERS = ("day", "food_days", "start_player", "to_move", "placed", "reveal", "
 # --- actions
 
 
-def parse_action(text, path="action"):
+def parse_action(text: str, path: str = "action") -> int:
     """Read one action or random event, such as ``pick tikal 3 2``, without asking whether it is legal.
 
     Parameters
@@ -159,7 +155,7 @@ def parse_action(text, path="action"):
     return action | ("arch" in operands) << 39
 
 
-def _revealed_bits(text, buildings, path):
+def _revealed_bits(text: str, buildings: list[str], path: str) -> int:
     if buildings != facts.in_order(buildings, BUILDINGS):
         raise not_an_action(text, path, "NOT_ASCENDING", "buildings in data order")
     if any(number > BUILDINGS[name]["copies"] for name, number in Counter(buildings).items()):
@@ -168,7 +164,7 @@ def _revealed_bits(text, buildings, path):
 
 
 @functools.lru_cache(maxsize=1 << 16)
-def format_action(action):
+def format_action(action: int) -> str:
     """Return the text of an action's integer; the inverse of `parse_action`.
 
     Raises
@@ -178,26 +174,20 @@ def format_action(action):
     """
     number = action >> 56
     verb = VERBS[number - 1] if 1 <= number <= len(VERBS) else ""
-    text = " ".join([verb, *_operand_words(verb, action)])
-    try:
-        if parse_action(text) == action:
-            return text
-    except NotationError:
-        pass
-    raise NotationError(f"{action:#x} is not the integer of an action", reason="BAD_ACTION")
+    return canonical_text(" ".join([verb, *_operand_words(verb, action)]), action, parse_action)
 
 
-def _operand_words(verb, action):
+def _operand_words(verb: str, action: int) -> list[str]:
     """Return the operands of an action; wrong ones, or too few, if the integer is none."""
 
-    def names_at(shift, width, names):
+    def names_at(shift: int, width: int, names: Sequence[str]) -> list[str]:
         number = action >> shift & (1 << width) - 1
         return [names[number - 1]] if 0 < number <= len(names) else []
 
     gear = [PLACES[action >> 36 & 7]] if action >> 36 & 7 < len(PLACES) else []
     used = [str(action >> 28 & 15)] if action >> 28 & 15 else []
-    blocks = "".join(letter * (action >> 16 + 2 * kind & 3) for kind, letter in enumerate(BLOCKS))
-    blocks = [blocks] if blocks else []
+    letters = "".join(letter * (action >> 16 + 2 * kind & 3) for kind, letter in enumerate(BLOCKS))
+    blocks = [letters] if letters else []
     number = str(action & 0xFFFF)
     temple = names_at(25, 3, _TEMPLES)
     match verb:
@@ -233,7 +223,7 @@ def _operand_words(verb, action):
 # --- positions
 
 
-def parse_position(data, path="position"):
+def parse_position(data: JsonObject, path: str = "position") -> State:
     """Read a position from its JSON object.
 
     Parameters
@@ -265,12 +255,12 @@ def parse_position(data, path="position"):
     return state
 
 
-def format_position(state):
+def format_position(state: State) -> JsonObject:
     """Return the JSON object of a state, in canonical form; the inverse of `parse_position`."""
     return format_fields(state_to_fields(state))
 
 
-def parse_fields(data, path="position"):
+def parse_fields(data: JsonObject, path: str = "position") -> JsonObject:
     """Check a position's JSON object completely and return its fields, as `state_from_fields` takes them.
 
     Whether the first pending decision has an answer is left to the rules.
@@ -313,7 +303,7 @@ def parse_fields(data, path="position"):
     }
 
 
-def format_fields(fields):
+def format_fields(fields: JsonObject) -> JsonObject:
     """Return the JSON object of checked fields, in canonical form; the inverse of `parse_fields`."""
     return {
         "game": "tzolkin",
@@ -358,51 +348,51 @@ def format_fields(fields):
     }
 
 
-def points_of(quarters):
-    """Return points of so many quarters: an integer if they are whole."""
+def points_of(quarters: int) -> float:
+    """Return quarters of a point as points: an integer if they are whole."""
     return quarters // 4 if quarters % 4 == 0 else quarters / 4
 
 
-def _or_none(number):
+def _or_none(number: int | None) -> int:
     return -1 if number is None else number
 
 
-def _owner(place):
+def _owner(place: str) -> int:
     return -1 if place == facts.FREE else facts.MAX_PLAYERS if place == facts.IDLE else int(place)
 
 
-def _mark(owner):
+def _mark(owner: int) -> str:
     return facts.FREE if owner < 0 else facts.IDLE if owner == facts.MAX_PLAYERS else str(owner)
 
 
-def _parse_last(text):
+def _parse_last(text: str) -> int:
     gear, _, space = text.partition(" ")
     return PLACES.index(gear) << 4 | int(space or 0) if text else -1
 
 
-def _format_last(last, phase):
+def _format_last(last: int, phase: str) -> str:
     if last < 0:
         return ""
     return PLACES[last >> 4] if phase == "placing" else f"{PLACES[last >> 4]} {last & 15}"
 
 
-def _numbers(names, table):
+def _numbers(names: Iterable[str], table: Iterable[str]) -> list[int]:
     order = [*table]
     return [-1 if name == facts.HIDDEN else order.index(name) for name in names]
 
 
-def _names(numbers, table):
+def _names(numbers: Iterable[int], table: Iterable[str]) -> list[str]:
     order = [*table]
     return [order[number] if number >= 0 else facts.HIDDEN for number in numbers]
 
 
-def view(data, seat):
+def view(data: JsonObject, seat: int) -> JsonObject:
     """Return the JSON position that a seat may see: in phase keep the tiles of the others are written ``?``.
 
     Parameters
     ----------
     data : dict
-        A position in canonical form, in which everything is known or which is this seat's view already.
+        A position in which everything is known, or which is this seat's view already.
     seat : int
         Whose view.
 
@@ -413,17 +403,7 @@ def view(data, seat):
         OUT_OF_RANGE, if there is no such seat.
     """
     data = format_fields(parse_fields(data))
-    findings = Findings()
-    if type(seat) is not int:
-        findings.add("seat", "WRONG_TYPE", f"given {quote(seat)}; expected an integer")
-        findings.raise_as(NotationError)
-    if findings.check_range("seat", seat, 0, data["players"] - 1) and data["viewer"] not in (None, seat):
-        findings.add(
-            "position.viewer",
-            "VIEWER_MISMATCH",
-            f"given {data['viewer']}; expected null or {seat}, since one view does not show another",
-        )
-    findings.raise_as(PositionError)
+    check_viewer(data, seat)
     if data["phase"] != "keep":
         return data
     for index, other in enumerate(data["seats"]):
@@ -436,7 +416,7 @@ def view(data, seat):
 # --- new games
 
 
-def new_seat(dealt=()):
+def new_seat(dealt: Iterable[str] = ()) -> JsonObject:
     """Return the JSON form of a seat at the start, with the wealth tiles that it was dealt."""
     return {
         "score": 0,
@@ -455,7 +435,7 @@ def new_seat(dealt=()):
     }
 
 
-def new_state(players, seed, *, whole_points=None):
+def new_state(players: int, seed: int, *, whole_points: bool | None = None) -> State:
     """Deal a new game: the position in which seat 0 chooses the wealth tiles that it keeps.
 
     Parameters
@@ -519,34 +499,24 @@ def new_state(players, seed, *, whole_points=None):
     return parse_position(data)
 
 
-def scores(state):
+def scores(state: State) -> list[float]:
     """Return the points of each seat: integers, but for final ones that are not whole."""
     return [points_of(seat["score"]) for seat in state_to_fields(state)["seats"]]
 
 
-def viewer(state):
+def viewer(state: State) -> int | None:
     """Return the seat whose view the position is, or None if everything is known."""
     number = state_to_fields(state)["viewer"]
     return None if number < 0 else number
 
 
-def has_one_world(state):
+def has_one_world(state: State) -> bool:
     """Return whether everything but the order of the decks is known."""
     return viewer(state) is None
 
 
-def world_of(state, seed):
+def world_of(state: State, seed: int) -> State:
     """Return a full position that agrees with a view; see `Views.world_of`."""
     world = state.copy()
-    world.determinize(viewer(state), seed)
+    world.determinize(state_to_fields(state)["viewer"], seed)
     return state_from_fields({**state_to_fields(world), "viewer": -1})
-
-
-def draw_outcome(state, seed):
-    """Return an outcome, as an integer, of the random event that is due."""
-    return ops.draw_outcome(state, seed)
-
-
-def deal_for(state, viewer, action):
-    """Deal what a seat does not see so that an action of another seat is legal; False if none makes it so."""
-    return ops.deal_for(state, viewer, action)

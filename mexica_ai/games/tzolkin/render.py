@@ -5,13 +5,16 @@ brings.
 """
 
 import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 
+from cext.core.contract.game import State
 from cext.games.tzolkin.ops import state_to_fields
+from mexica_ai.game.text_forms import COLUMNS, wrap_entries
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.notation import format_fields
+from mexica_ai.io.json_types import JsonObject
 
-WIDTH = 80
 LABEL = 14  # columns before the spaces of a gear
 SEAT_MARKS = "▲●■◆"
 LETTERS = {kind: letter for letter, kind in BLOCKS.items()} | {"corn": "c", "skull": "k"}
@@ -64,7 +67,7 @@ TRACK_WORDS = {
 }
 
 
-def render(state):
+def render(state: State) -> str:
     """Return a state as text that a person can read quickly."""
     data = format_fields(state_to_fields(state))
     winners = [seat for seat, share in enumerate(state.returns()) if share] if state.is_terminal else []
@@ -76,27 +79,27 @@ def render(state):
 # --- words
 
 
-def _count(number, one, many=None):
+def _count(number: float, one: str, many: str | None = None) -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def _marked(number):
+def _marked(number: int) -> str:
     """Return a seat with its mark."""
     return f"{SEAT_MARKS[number]} seat {number}"
 
 
-def _marks(numbers):
+def _marks(numbers: Iterable[int]) -> str:
     return "".join(SEAT_MARKS[number] for number in numbers)
 
 
-def spell(materials):
+def spell(materials: Mapping[str, int]) -> str:
     """Return materials as letters, corn as a number before its letter: ``2c GS``."""
     corn = [f"{materials['corn']}c"] if materials.get("corn") else []
     blocks = "".join(letter * materials.get(kind, 0) for kind, letter in LETTERS.items() if kind != "corn")
     return " ".join([*corn, *([blocks] if blocks else [])])
 
 
-def _effect(effect):
+def _effect(effect: JsonObject) -> str:
     match effect["do"]:
         case "gain":
             return spell(effect["materials"])
@@ -125,12 +128,12 @@ def _effect(effect):
     raise ValueError(f"unknown effect {effect}")
 
 
-def describe_effects(effects):
+def describe_effects(effects: Iterable[JsonObject]) -> str:
     """Return what a tile brings in words, such as ``3c, Quetzalcoatl +1``."""
     return ", ".join(map(_effect, effects))
 
 
-def describe_scoring(scoring, players):
+def describe_scoring(scoring: JsonObject, players: int) -> str:
     """Return what a monument counts in words, such as ``4 points a tomb``."""
     points = _count(scoring.get("points", 0), "point")
     match scoring["kind"]:
@@ -158,7 +161,7 @@ def describe_scoring(scoring, players):
     raise ValueError(f"unknown scoring {scoring}")
 
 
-def _decision(text):
+def _decision(text: str) -> str:
     if text in _DECISIONS:
         return _DECISIONS[text]
     verb, _, rest = text.partition(" ")
@@ -167,24 +170,14 @@ def _decision(text):
     return "a block of choice" if text == "take 1" else _DECISIONS[verb].format(rest)
 
 
-def _wrap(label, entries, separator="   "):
-    """Return lines of a label and entries, none of which is broken unless it is too long for a line."""
-    keep = "\N{NO-BREAK SPACE}"
-    text = separator.join(entry.replace(" ", keep) for entry in entries) or "-"
-    lines = textwrap.wrap(
-        text,
-        WIDTH,
-        initial_indent=f"    {label:<9} ",
-        subsequent_indent=" " * LABEL,
-        break_on_hyphens=False,
-    )
-    return [line.replace(keep, " ") for line in lines]
+def _wrap(label: str, entries: Iterable[str]) -> list[str]:
+    return wrap_entries(f"    {label:<9} ", entries)
 
 
 # --- the table
 
 
-def _heading(data, winners):
+def _heading(data: JsonObject, winners: Sequence[int]) -> str:
     game = f"Tzolk'in, {data['players']} players"
     if data["options"]["whole_points"]:
         game += ", whole points"
@@ -203,12 +196,12 @@ def _heading(data, winners):
         lines.append(f"after {_count(data['reveal'], 'building')} have come on display")
     if data["pending"]:
         lines += textwrap.wrap(
-            f"due: {'; then '.join(map(_decision, data['pending']))}", WIDTH, subsequent_indent="     "
+            f"due: {'; then '.join(map(_decision, data['pending']))}", COLUMNS, subsequent_indent="     "
         )
     return "\n".join(lines)
 
 
-def _calendar(data):
+def _calendar(data: JsonObject) -> str:
     """Return the strip of days: gone, today, to come, and the food days."""
     strip = []
     for day in range(1, facts.LAST_DAY + 1):
@@ -237,7 +230,7 @@ def _calendar(data):
     )
 
 
-def _picture(action):
+def _picture(action: JsonObject) -> str:
     """Return an action of a gear in at most six characters."""
     match action["do"]:
         case "fish":
@@ -259,7 +252,7 @@ def _picture(action):
     return _ACTIONS[action["do"]]
 
 
-def pictures(data, gear):
+def pictures(data: JsonObject, gear: str) -> list[str]:
     """Return what each action of a gear brings, from action 0 on."""
     gear_facts = GEARS[gear]
     found = [""] + [_picture(action) for action in gear_facts["actions"]]
@@ -269,8 +262,8 @@ def pictures(data, gear):
     return found + ["any"] * (gear_facts["last_action"] + 1 - len(found))
 
 
-def _gears(data):
-    lines = []
+def _gears(data: JsonObject) -> str:
+    lines: list[str] = []
     for gear, gear_facts in GEARS.items():
         width = 5 if gear == facts.CHICHEN else 7
         last = gear_facts["last_action"]
@@ -295,7 +288,7 @@ def _gears(data):
     return "\n".join(lines)
 
 
-def _ladders(data):
+def _ladders(data: JsonObject) -> str:
     """Return the temples side by side, step by step from the top."""
     column = 20
     heads = [
@@ -317,7 +310,7 @@ def _ladders(data):
     return "\n".join(lines)
 
 
-def _tracks(data):
+def _tracks(data: JsonObject) -> str:
     lines = [f"{'tracks':<{LABEL}}{'0':<6}{'1':<17}{'2':<17}{'3':<17}bonus"]
     for track in TRACKS:
         *levels, bonus = TRACK_WORDS[track]
@@ -331,16 +324,16 @@ def _tracks(data):
     return "\n".join(lines)
 
 
-def _tile(name, tile, text):
+def _tile(name: str, tile: JsonObject, text: str) -> list[str]:
     """Return the line of an open tile: its name, kind, cost, and what it brings."""
     return textwrap.wrap(
         f"  {name:<27} {tile['category']:<6} {spell(tile['cost']):<7} {text}",
-        WIDTH,
+        COLUMNS,
         subsequent_indent=" " * 45,
     )
 
 
-def _display(data):
+def _display(data: JsonObject) -> str:
     left = facts.deck(data).total()
     lines = [f"buildings     age {facts.age(data['food_days'])}, {left} in the deck"]
     for name in data["display"]["buildings"]:
@@ -354,10 +347,9 @@ def _display(data):
 # --- seats
 
 
-def _seat(data, number, seat):
+def _seat(data: JsonObject, number: int, seat: JsonObject) -> str:
     is_moving = number == data["to_move"] and data["phase"] != "over"
-    out = sum(places.count(str(number)) for places in data["gears"].values())
-    out += data["start_space"] == number
+    out = facts.workers_out(data, number)
     stocks = [f"{seat[kind]} {kind}" for kind in facts.STOCKS if seat[kind]]
     stocks += [_count(seat["skulls"], "skull")] if seat["skulls"] else []
     lines = [
@@ -386,20 +378,20 @@ def _seat(data, number, seat):
     return "\n".join(lines)
 
 
-def _is_farm(name):
-    return BUILDINGS[name]["category"] == "farm"
+def _is_farm(name: str) -> bool:
+    return bool(BUILDINGS[name]["category"] == "farm")
 
 
-def _wealth(key, tiles, *, in_full):
+def _wealth(key: str, tiles: Sequence[str], *, in_full: bool) -> list[str]:
     if not in_full or facts.HIDDEN in tiles:
         return _wrap(key, tiles)
-    lines = []
+    lines: list[str] = []
     for tile in tiles:
         lines += _wrap("" if lines else key, [f"{tile}: {describe_effects(WEALTH[tile]['effects'])}"])
     return lines
 
 
-def outlook(data, number):
+def outlook(data: JsonObject, number: int) -> list[str]:
     """Return where a seat's workers stand, and what they can do after how many days."""
     entries = []
     for gear, gear_facts in GEARS.items():
@@ -418,12 +410,12 @@ def outlook(data, number):
     return entries
 
 
-def feeding(seat):
+def feeding(seat: JsonObject) -> str:
     """Return what the next food day would cost the seat as it stands."""
     effects = [effect for name in seat["buildings"] for effect in BUILDINGS[name]["effects"]]
     effects += [effect for name in seat["wealth"] for effect in WEALTH[name]["effects"]]
     free = sum(effect["workers"] for effect in effects if effect["do"] == "feed_free_workers")
     saved = sum(effect["corn"] for effect in effects if effect["do"] == "feed_discount_per_worker")
-    cost = max(0, facts.FACTS["feeding"]["corn_per_worker"] - saved) * max(0, seat["workers"] - free)
+    cost = max(0, facts.CORN_PER_WORKER - saved) * max(0, seat["workers"] - free)
     short = cost - seat["corn"]
     return f"{cost} corn" + (f", {short} short" if short > 0 else "")

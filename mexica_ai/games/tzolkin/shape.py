@@ -1,11 +1,13 @@
 """The shape of a Tzolk'in position in its JSON form."""
 
+from collections.abc import Iterable
+
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
 from mexica_ai.io.strict import Nullable, Text, choice
 
 
-def any_of(names):
+def any_of(names: Iterable[str]) -> str:
     """Return the pattern of one of some names."""
     return f"(?:{'|'.join(names)})"
 

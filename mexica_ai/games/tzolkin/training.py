@@ -1,14 +1,14 @@
-"""What the training of Tzolk'in's weights varies: where games of self-play begin (`mexica_ai.train.starts`)."""
+"""Varied starts for the self-play that Tzolk'in's weights are trained on (`mexica_ai.train.starts`)."""
 
 from __future__ import annotations
 
 import copy
 import random
-from typing import Any
 
 from mexica_ai.games.tzolkin import facts
+from mexica_ai.io.json_types import JsonObject
 
-# What a seat of a varied start gets of each thing, drawn from these.
+# A seat of a varied start gets amounts drawn from these.
 LEVELS = (0, 0, 0, 1, 1, 2, 3)
 STEPS = (-1, 0, 0, 0, 1, 2)
 WORKERS = (0, 0, 0, 1, 2)
@@ -19,7 +19,7 @@ PLAIN_SHARE = 0.25  # share of the seats that get nothing
 MONUMENT_SHARE = 0.15  # share of the other seats that get a monument
 
 
-def varied(start: dict[str, Any], random_: random.Random) -> dict[str, Any]:
+def varied(start: JsonObject, random_: random.Random) -> JsonObject:
     """Return a position in which seats also have things that self-play seldom brings them.
 
     Where play avoids a thing, say levels of technology, a fit does not learn what it is worth, and so play goes on
