@@ -62,7 +62,7 @@ class Admission:
         Raises
         ------
         SearchError
-            The time is none that a search could use; reason INVALID_LIMITS.
+            `time_s` is out of range; reason INVALID_LIMITS.
         """
         config = self._config
         if time_s is not None:

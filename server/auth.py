@@ -25,7 +25,7 @@ from mexica_ai.io.strict import quote
 from mexica_ai.server import handlers, secret_files
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.config import refuse as refuse_field
-from mexica_ai.server.refusals import STRANGERS, end, refuse
+from mexica_ai.server.rejections import UNAUTHENTICATED, end, reject
 
 CALLER: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_caller", default="")
 """The caller of the current call: the name of its token, or else the common name of its certificate."""
@@ -158,7 +158,7 @@ def _read_tokens(path: str) -> list[KnownToken]:
     return tokens
 
 
-class Authenticates(grpc.aio.ServerInterceptor):
+class AuthInterceptor(grpc.aio.ServerInterceptor):
     """Rejects unauthenticated calls with UNAUTHENTICATED, and sets `CALLER` for the others.
 
     Parameters
@@ -270,7 +270,7 @@ def _rejecting(reason: str, problem: str) -> grpc.RpcMethodHandler:
     """
 
     async def answer(requests, context):
-        await refuse(context, _status(reason, problem), STRANGERS)
+        await reject(context, _status(reason, problem), UNAUTHENTICATED)
 
     return grpc.stream_stream_rpc_method_handler(answer)
 

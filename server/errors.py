@@ -32,7 +32,7 @@ from mexica_ai.rpc import wire
 from mexica_ai.server import handlers
 from mexica_ai.server.auth import CALLER, DOMAIN
 from mexica_ai.server.logs import REQUEST_ID
-from mexica_ai.server.refusals import caller_of, refuse
+from mexica_ai.server.rejections import caller_of, reject
 from mexica_ai.server.slots import BusyError
 from mexica_ai.v1 import engine_pb2
 
@@ -75,7 +75,7 @@ def answers_errors(method: Callable[..., Awaitable]) -> Callable[..., Awaitable]
             return await method(self, request, context)
         except Exception as error:
             status = status_of(error)
-        await _refuse(context, status)
+        await _reject(context, status)
 
     return answering
 
@@ -92,13 +92,13 @@ def streams_errors(method: Callable[..., AsyncIterator]) -> Callable[..., AsyncI
             return
         except Exception as error:
             status = status_of(error)
-        await _refuse(context, status)
+        await _reject(context, status)
 
     return answering
 
 
-async def _refuse(context, status: status_pb2.Status) -> NoReturn:
-    await refuse(context, status, caller_of(CALLER.get(), context.peer()))
+async def _reject(context, status: status_pb2.Status) -> NoReturn:
+    await reject(context, status, caller_of(CALLER.get(), context.peer()))
 
 
 class TooLong(NamedTuple):
@@ -111,7 +111,7 @@ class TooLong(NamedTuple):
 _Named = engine_pb2.StopAnalysisRequest
 
 
-class RefusesUnreadable(grpc.aio.ServerInterceptor):
+class RequestCheckInterceptor(grpc.aio.ServerInterceptor):
     """Answers requests that cannot be parsed or are too long with INVALID_ARGUMENT.
 
     gRPC itself would answer UNKNOWN with the text of an exception, and log a traceback. Requests that are too
@@ -164,14 +164,14 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
                     return
                 except NotationError as error:  # of a method that `streams_errors` does not decorate
                     status = status_of(error)
-                await _refuse(context, status)
+                await _reject(context, status)
 
             return grpc.stream_stream_rpc_method_handler(answer, deserialize, handler.response_serializer)
 
         @contextlib.asynccontextmanager
         async def around(request, context):
             if isinstance(request, NotationError):
-                await _refuse(context, status_of(request))
+                await _reject(context, status_of(request))
             yield
 
         return handlers.wrap(handler, around, deserialize)

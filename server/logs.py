@@ -35,7 +35,7 @@ _BARE = re.compile(r"[A-Za-z0-9._/:\[\]+-]+")
 _logger = logging.getLogger("mexica_ai.server.calls")
 
 
-class LogsCalls(grpc.aio.ServerInterceptor):
+class LoggingInterceptor(grpc.aio.ServerInterceptor):
     """Logs and measures every call, and gives it an id, which the trailing metadata return to the caller.
 
     The id is that of the request's metadata ``x-request-id`` if it consists of 1 to 64 letters, digits and

@@ -11,7 +11,7 @@ import grpc
 
 from mexica_ai.io.errors import SearchError
 from mexica_ai.server.config import ServerConfig, format_address, refuse
-from mexica_ai.server.scrapes import ScrapeServer
+from mexica_ai.server.metrics_http import MetricsHttpServer
 
 MAX_LABELS = 64  # values of a label; later ones are counted as "other"
 OTHER = "other"
@@ -108,7 +108,7 @@ class PrometheusMetrics(Metrics):
 
         self._prometheus = prometheus
         self._host, self._port = host, port
-        self._http_server: ScrapeServer | None = None
+        self._http_server: MetricsHttpServer | None = None
         self.registry = registry = prometheus.CollectorRegistry()
         prometheus.ProcessCollector(registry=registry)
 
@@ -198,7 +198,7 @@ class PrometheusMetrics(Metrics):
         def render() -> bytes:
             return self._prometheus.generate_latest(self.registry)
 
-        server = ScrapeServer(self._host, self._port, render)
+        server = MetricsHttpServer(self._host, self._port, render)
         try:
             server.start()
         except OSError as error:

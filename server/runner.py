@@ -1,5 +1,8 @@
 """Running a search in its slot: in a worker thread, until its native threads have ended.
 
+A search stops at once and runs at a lower priority. Only its native threads do: a Python thread with a low priority
+that held the GIL would delay all calls.
+
 A search frees its slot when its threads have ended, even if the caller is gone. If the processors are so busy that
 the threads do not end in time, the answer does not wait for them, but the next search in the slot does: it would get
 no processor time either.
@@ -9,9 +12,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 from mexica_ai.analysis.results import Result
-from mexica_ai.analysis.search import SearchRun
+from mexica_ai.analysis.search import Search, SearchRun
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game.position import Position
@@ -22,7 +26,15 @@ from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.slots import BusyError, Ticket, loop_time
 from mexica_ai.server.workers import Workers
 
+NICENESS = 15  # added to the niceness of the native threads
+LATE_S = 0.01  # how long to wait for the end of a search after its time
+
 MakeRun = Callable[[Position, SearchSettings], SearchRun]
+
+
+def make_run(position: Position, settings: SearchSettings) -> SearchRun:
+    """Return a search of a server."""
+    return SearchRun(position, settings, search_class=partial(Search, niceness=NICENESS), late_s=LATE_S)
 
 
 class Runner:

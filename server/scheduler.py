@@ -20,15 +20,15 @@ from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.search import SearchRun
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game.registry import Weights
-from mexica_ai.server import searches, tracing
+from mexica_ai.server import tracing
 from mexica_ai.server.admission import Admission
 from mexica_ai.server.calls import Call, Question
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.result_cache import ResultCache
-from mexica_ai.server.runner import MakeRun, Runner
+from mexica_ai.server.runner import MakeRun, Runner, make_run
 from mexica_ai.server.slots import MIN_SEARCH_S, PATIENCE_S, BusyError, loop_time, shutting_down
-from mexica_ai.server.workers import LightWorkers, Workers
+from mexica_ai.server.workers import FairWorkers, Workers
 
 # Shortest time between two rejected calls whose positions are checked for a forced turn: a check takes three
 # times as long as a rejection.
@@ -52,17 +52,15 @@ class Scheduler:
     admission : Admission
     """
 
-    def __init__(
-        self, config: ServerConfig, metrics: Metrics | None = None, make_run: MakeRun = searches.make_run
-    ) -> None:
+    def __init__(self, config: ServerConfig, metrics: Metrics | None = None, make_run: MakeRun = make_run) -> None:
         self._config = config
         self._metrics = metrics or Metrics()
         self.admission = Admission(config, self._metrics)
         self._runner = Runner(config.slots, self.admission, self._metrics, make_run)
         per_caller = config.max_waiting_per_caller
-        self._light = LightWorkers(config.light_workers, "light", per_caller, self._metrics)
+        self._light = FairWorkers(config.light_workers, "light", per_caller, self._metrics)
         # A search of one iteration takes a millisecond or two, so it must not wait for calls that take 100 ms.
-        self._single = LightWorkers(1, "single", max(config.max_waiting, per_caller), self._metrics)
+        self._single = FairWorkers(1, "single", max(config.max_waiting, per_caller), self._metrics)
         # Threads that evaluate records mostly wait for a slot.
         self._records = Workers(config.slots + config.max_waiting, "record")
         self._results = ResultCache(config.cache_mb << 20)

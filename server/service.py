@@ -27,7 +27,7 @@ from mexica_ai.server.auth import CALLER
 from mexica_ai.server.calls import Call, Question
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import TooLong, answers_errors, failure_of, streams_errors
-from mexica_ai.server.refusals import Pace, caller_of
+from mexica_ai.server.rejections import RateLimiter, caller_of
 from mexica_ai.server.scheduler import Scheduler
 from mexica_ai.server.slots import SHUTTING_DOWN, BusyError, loop_time
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
@@ -48,9 +48,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     ----------
     config : ServerConfig
     scheduler : Scheduler
-        What admits and runs searches and light calls.
-    pace : Pace
-        Of the requests of one caller that come in one call; the same as of its calls.
+    limiter : RateLimiter
+        Rate limit per caller, shared by calls and by requests within a stream.
 
     Raises
     ------
@@ -58,11 +57,11 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         Reason INVALID_CONFIG: a file of weights cannot be used.
     """
 
-    def __init__(self, config: ServerConfig, scheduler: Scheduler, pace: Pace) -> None:
+    def __init__(self, config: ServerConfig, scheduler: Scheduler, limiter: RateLimiter) -> None:
         self._config = config
         self._scheduler = scheduler
         self._weights = config.read_weights()
-        self._pace = pace
+        self._limiter = limiter
         self._analyses: dict[tuple[str, str], set[asyncio.Event]] = {}  # (caller, name) -> what ends them
         self._engine_version = metadata.version("mexica-ai")
 
@@ -90,7 +89,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     ) -> engine_pb2.BestTurnsResponse:
         """Answer one of many requests; only if the server shuts down raise an error."""
         answer = engine_pb2.BestTurnsResponse(id=request.id[:MAX_ID_CHARS])
-        await asyncio.sleep(self._pace.wait_s(caller_of(call.caller, call.peer), float("inf")))
+        await asyncio.sleep(self._limiter.wait_s(caller_of(call.caller, call.peer), float("inf")))
         try:
             if isinstance(request, TooLong):
                 raise request.error

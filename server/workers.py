@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from mexica_ai.server.calls import Call
-from mexica_ai.server.light import LightPlaces
+from mexica_ai.server.fair_semaphore import FairSemaphore
 from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.slots import BusyError, shutting_down
 
@@ -52,12 +52,12 @@ class Workers:
         self._pool.shutdown(wait=wait)
 
 
-class LightWorkers(Workers):
+class FairWorkers(Workers):
     """Threads for light calls, in which callers take turns."""
 
     def __init__(self, number: int, name: str, max_waiting_per_caller: int, metrics: Metrics) -> None:
         super().__init__(number, name)
-        self._places = LightPlaces(number, max_waiting_per_caller, FULL_CALLERS * max_waiting_per_caller)
+        self._places = FairSemaphore(number, max_waiting_per_caller, FULL_CALLERS * max_waiting_per_caller)
         self._metrics = metrics
 
     async def run(self, call: Call, function: Callable, *args: Any) -> Any:

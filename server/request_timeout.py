@@ -1,4 +1,4 @@
-"""Ends calls that never send their message: such a call would keep its place on the connection until its deadline."""
+"""A timeout for the request of a call: without it a silent call keeps its place on the connection until its deadline."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from google.rpc import code_pb2, error_details_pb2, status_pb2
 from mexica_ai.io.errors import SearchError
 from mexica_ai.server import handlers
 from mexica_ai.server.auth import DOMAIN
-from mexica_ai.server.refusals import end
+from mexica_ai.server.rejections import end
 
 MESSAGE_S = 10.0  # longest time from the begin of a call to the end of its message
 FIRST_S = 60.0  # the same for the first message of a stream, which perhaps a person makes
 
 
-class EndsSilentCalls(grpc.aio.ServerInterceptor):
+class RequestTimeoutInterceptor(grpc.aio.ServerInterceptor):
     """Ends calls with DEADLINE_EXCEEDED if their request, or the first one of a stream, does not come in time.
 
     gRPC would wait for a single request before it runs anything of a call. So the handlers become those of a stream of
@@ -64,7 +64,7 @@ class EndsSilentCalls(grpc.aio.ServerInterceptor):
 async def _read_one(context) -> Any:
     request = await _read(context, MESSAGE_S)
     if request is grpc.aio.EOF:
-        await _refuse(context, "the call has ended without a request")
+        await _reject(context, "the call has ended without a request")
     return request
 
 
@@ -74,7 +74,7 @@ async def _read(context, longest_s: float) -> Any:
         async with asyncio.timeout(longest_s):
             return await context.read()
     except TimeoutError:
-        await _refuse(context, f"the request has not come within {longest_s:g} s")
+        await _reject(context, f"the request has not come within {longest_s:g} s")
 
 
 async def _from_first(first: Any, rest: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -86,7 +86,7 @@ async def _from_first(first: Any, rest: AsyncIterator[Any]) -> AsyncIterator[Any
         yield request
 
 
-async def _refuse(context, problem: str) -> NoReturn:
+async def _reject(context, problem: str) -> NoReturn:
     status = status_pb2.Status(code=code_pb2.DEADLINE_EXCEEDED, message=f"request: {problem}; expected one message")
     metadata = {"error": SearchError.__name__, "request_id": handlers.REQUEST_ID.get()}
     status.details.add().Pack(error_details_pb2.ErrorInfo(reason="NO_MESSAGE", domain=DOMAIN, metadata=metadata))

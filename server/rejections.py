@@ -1,9 +1,9 @@
-"""When refusals are sent: no caller's flood, nor that of strangers, uses up the event loop.
+"""Pacing of rejections: a flood of calls, with or without a valid token, must not starve the event loop.
 
-Every call costs the event loop some tenths of a millisecond, a refused one too, and a flood is a matter of how
-many calls wait for the loop at the same time. So a caller may have a bounded number of calls in work, and who
-is refused often is told later: a program that asks again as soon as it is refused then slows down. Calls that
-are held cost only memory.
+Every call costs the event loop some tenths of a millisecond, a rejected one too, and a flood does harm by the number of
+calls that wait for the loop at the same time. So a caller may have a bounded number of calls in work, and gets its
+rejections later if it has had many: a program that retries at once then slows down. Calls that are held cost only
+memory.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from grpc_status import rpc_status
 from mexica_ai.server import handlers
 from mexica_ai.server.slots import loop_time
 
-STRANGERS = ""  # callers whose token is refused: all of them together are one
-REFUSALS_PER_S = 50.0  # of one caller
-REFUSALS_AT_ONCE = 100.0
+UNAUTHENTICATED = ""  # all callers without a valid token count as one caller
+REJECTIONS_PER_S = 50.0  # of one caller
+REJECTIONS_AT_ONCE = 100.0
 MAX_HOLD_S = 30.0
-MARGIN_S = 0.1  # a refusal is sent so long before the call's deadline
-MAX_KNOWN = 1000  # callers that are remembered before those that are over are forgotten
+MARGIN_S = 0.1  # a rejection is sent this long before the call's deadline
+MAX_KNOWN = 1000  # callers in memory; beyond it those with nothing to wait for are dropped
 
 
-class Pace:
-    """Spreads what each caller does over time, beyond what it may do at once.
+class RateLimiter:
+    """A rate limit with bursts (a token bucket), for each caller.
 
     Parameters
     ----------
     per_s : float
-        How often each caller may do it in the long run.
+        Rate of each caller in the long run.
     burst : float
-        How often at once.
+        Number at once.
     """
 
     def __init__(self, per_s: float, burst: float) -> None:
@@ -58,29 +58,29 @@ class Pace:
         return max(0.0, next_at - now)
 
 
-ON_REFUSAL: contextvars.ContextVar[Callable[[], None] | None] = contextvars.ContextVar(
-    "mexica_ai_on_refusal", default=None
+ON_REJECTION: contextvars.ContextVar[Callable[[], None] | None] = contextvars.ContextVar(
+    "mexica_ai_on_rejection", default=None
 )
-"""What is called when the current call is refused, before the refusal is held."""
+"""A callback for the rejection of the current call, called before the rejection is held."""
 
-_REFUSALS: contextvars.ContextVar[Pace | None] = contextvars.ContextVar("mexica_ai_refusals", default=None)
+_REJECTIONS: contextvars.ContextVar[RateLimiter | None] = contextvars.ContextVar("mexica_ai_rejections", default=None)
 _PACED = {grpc.StatusCode.UNAUTHENTICATED.value[0], grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]}
 
 
 def caller_of(name: str, peer: str) -> str:
-    """Return who a caller is for refusals: its name, or the address of its connection without the port."""
+    """Return who a caller is for rejections: its name, or the address of its connection without the port."""
     return name or peer.rpartition(":")[0] or peer
 
 
-async def refuse(context: grpc.aio.ServicerContext, status: status_pb2.Status, caller: str) -> NoReturn:
-    """End a call with a status, held if the caller has been refused often."""
-    if leave := ON_REFUSAL.get():
+async def reject(context: grpc.aio.ServicerContext, status: status_pb2.Status, caller: str) -> NoReturn:
+    """End a call with a status, held if the caller has had many rejections."""
+    if leave := ON_REJECTION.get():
         leave()
-    refusals = _REFUSALS.get()
-    if refusals is not None and status.code in _PACED:
+    rejections = _REJECTIONS.get()
+    if rejections is not None and status.code in _PACED:
         remaining_s = handlers.remaining_s(context)
         longest_s = MAX_HOLD_S if remaining_s is None else min(MAX_HOLD_S, remaining_s - MARGIN_S)
-        hold_s = refusals.wait_s(caller, longest_s)
+        hold_s = rejections.wait_s(caller, longest_s)
         if hold_s > 0:
             await asyncio.sleep(hold_s)
     await end(context, status)
@@ -95,11 +95,11 @@ async def end(context: grpc.aio.ServicerContext, status: status_pb2.Status) -> N
         raise asyncio.CancelledError from None
 
 
-class PacesRefusals(grpc.aio.ServerInterceptor):
-    """Makes `refuse` hold refusals; outside of all interceptors that refuse."""
+class RejectionPacingInterceptor(grpc.aio.ServerInterceptor):
+    """Makes `reject` hold rejections; outside of all interceptors that reject."""
 
     def __init__(self) -> None:
-        self._refusals = Pace(REFUSALS_PER_S, REFUSALS_AT_ONCE)
+        self._rejections = RateLimiter(REJECTIONS_PER_S, REJECTIONS_AT_ONCE)
 
     async def intercept_service(self, continuation, handler_call_details):
         """Return the handler of a call."""
@@ -107,7 +107,7 @@ class PacesRefusals(grpc.aio.ServerInterceptor):
 
         @contextlib.asynccontextmanager
         async def around(_request, _context) -> AsyncIterator[None]:
-            _REFUSALS.set(self._refusals)
+            _REJECTIONS.set(self._rejections)
             yield
 
         return handler and handlers.wrap(handler, around)

@@ -1,6 +1,6 @@
-"""Places for light calls: calls that do not search but take some processor time.
+"""A semaphore that is fair between callers, for calls that do not search but take some processor time.
 
-A few light calls run at once; the others wait, and the callers take turns. So a caller with a single call
+A few calls run at once; the others wait, and the callers take turns. So a caller with a single call
 waits only for the calls that run, however many calls another caller has queued. If the queue is full, a call
 of a caller with few queued calls replaces the last one of the caller with most.
 """
@@ -15,8 +15,8 @@ from mexica_ai.server.slots import BusyError
 RETRY_S = 0.1
 
 
-class LightPlaces:
-    """The places of one server; all methods run in one event loop.
+class FairSemaphore:
+    """A semaphore whose waiting callers take turns; all methods run in one event loop.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ _PATHS = ("/", "/metrics")
 _logger = logging.getLogger("mexica_ai.server.metrics")
 
 
-class ScrapeServer:
+class MetricsHttpServer:
     """Serves a text over HTTP.
 
     Parameters
