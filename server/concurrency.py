@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import grpc
 
 from mexica_ai.server import handlers
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.errors import status_of
+from mexica_ai.server.handlers import Context, Continuation, Handler
 from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.rejections import ON_REJECTION, RateLimiter, reject
 from mexica_ai.server.slots import BusyError
@@ -41,7 +43,9 @@ class ConcurrencyInterceptor(grpc.aio.ServerInterceptor):
         self._limiter = limiter
         self._num_working: Counter[str] = Counter()
 
-    async def intercept_service(self, continuation, handler_call_details):
+    async def intercept_service(
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
+    ) -> Handler | None:
         """Return the handler of a call, or one that rejects it."""
         if self._has_too_many(CALLER.get()):
             # This kind answers without reading a message first, and the caller sees no difference.
@@ -49,7 +53,7 @@ class ConcurrencyInterceptor(grpc.aio.ServerInterceptor):
         handler = await continuation(handler_call_details)
 
         @contextlib.asynccontextmanager
-        async def around(request, context) -> AsyncIterator[None]:
+        async def around(request: Any, context: Context) -> AsyncIterator[None]:
             caller = CALLER.get()
             if self._has_too_many(caller):
                 await self._reject(request, context)
@@ -63,7 +67,7 @@ class ConcurrencyInterceptor(grpc.aio.ServerInterceptor):
     def _has_too_many(self, caller: str) -> bool:
         return bool(caller) and self._num_working[caller] >= self._max_calls
 
-    async def _reject(self, _request, context) -> None:
+    async def _reject(self, _request: Any, context: Context) -> None:
         error = BusyError(
             f"{self._max_calls} calls of this caller are in work", reason="TOO_MANY_CALLS", retry_s=RETRY_S
         )
@@ -71,11 +75,11 @@ class ConcurrencyInterceptor(grpc.aio.ServerInterceptor):
         await reject(context, status_of(error), CALLER.get())
 
     @contextlib.contextmanager
-    def _working(self, caller: str):
+    def _working(self, caller: str) -> Iterator[None]:
         self._num_working[caller] += 1
         is_working = True
 
-        def leave():
+        def leave() -> None:
             nonlocal is_working
             if is_working:
                 is_working = False

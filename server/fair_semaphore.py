@@ -63,7 +63,7 @@ class FairSemaphore:
 
     def _make_room(self, num_own: int) -> None:
         """Reject the last call of the caller with most, unless the new call's caller would then have more."""
-        most = max(self._waiting.values(), key=len, default=())
+        most: deque[asyncio.Future[None]] = max(self._waiting.values(), key=len, default=deque())
         if len(most) <= num_own + 1:
             raise _too_many(f"{self._max_waiting} calls")
         last = most.pop()

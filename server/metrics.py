@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import platform
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import grpc
 
@@ -18,6 +19,8 @@ OTHER = "other"
 _WAIT_BUCKETS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)
 _MARGIN_BUCKETS = (-0.1, -0.01, 0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.3, 1, 10)
 _CALL_BUCKETS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
+
+M = TypeVar("M")  # a kind of metric
 
 
 class Metrics:
@@ -112,7 +115,7 @@ class PrometheusMetrics(Metrics):
         self.registry = registry = prometheus.CollectorRegistry()
         prometheus.ProcessCollector(registry=registry)
 
-        def make(kind, name, text, labels=(), **options):
+        def make(kind: Callable[..., M], name: str, text: str, labels: Sequence[str] = (), **options: Any) -> M:
             return kind(f"mexica_ai_{name}", text, labels, registry=registry, **options)
 
         counter, histogram = prometheus.Counter, prometheus.Histogram
@@ -196,7 +199,8 @@ class PrometheusMetrics(Metrics):
         """Start to serve the metrics; raise OSError if this address cannot be used."""
 
         def render() -> bytes:
-            return self._prometheus.generate_latest(self.registry)
+            text: bytes = self._prometheus.generate_latest(self.registry)
+            return text
 
         server = MetricsHttpServer(self._host, self._port, render)
         try:

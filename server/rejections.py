@@ -13,13 +13,14 @@ import contextlib
 import contextvars
 import math
 from collections.abc import AsyncIterator, Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import grpc
 from google.rpc import status_pb2
 from grpc_status import rpc_status
 
 from mexica_ai.server import handlers
+from mexica_ai.server.handlers import Context, Continuation, Handler
 from mexica_ai.server.slots import loop_time
 
 UNAUTHENTICATED = ""  # all callers without a valid token count as one caller
@@ -72,7 +73,7 @@ def caller_of(name: str, peer: str) -> str:
     return name or peer.rpartition(":")[0] or peer
 
 
-async def reject(context: grpc.aio.ServicerContext, status: status_pb2.Status, caller: str) -> NoReturn:
+async def reject(context: Context, status: status_pb2.Status, caller: str) -> NoReturn:
     """End a call with a status, held if the caller has had many rejections."""
     if leave := ON_REJECTION.get():
         leave()
@@ -86,7 +87,7 @@ async def reject(context: grpc.aio.ServicerContext, status: status_pb2.Status, c
     await end(context, status)
 
 
-async def end(context: grpc.aio.ServicerContext, status: status_pb2.Status) -> NoReturn:
+async def end(context: Context, status: status_pb2.Status) -> NoReturn:
     """End a call with a status."""
     try:
         await context.abort_with_status(rpc_status.to_status(status))
@@ -101,12 +102,14 @@ class RejectionPacingInterceptor(grpc.aio.ServerInterceptor):
     def __init__(self) -> None:
         self._rejections = RateLimiter(REJECTIONS_PER_S, REJECTIONS_AT_ONCE)
 
-    async def intercept_service(self, continuation, handler_call_details):
+    async def intercept_service(
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
+    ) -> Handler | None:
         """Return the handler of a call."""
         handler = await continuation(handler_call_details)
 
         @contextlib.asynccontextmanager
-        async def around(_request, _context) -> AsyncIterator[None]:
+        async def around(_request: Any, _context: Context) -> AsyncIterator[None]:
             _REJECTIONS.set(self._rejections)
             yield
 

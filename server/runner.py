@@ -14,8 +14,9 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
+from cext.core.search.search import Search
 from mexica_ai.analysis.results import Result
-from mexica_ai.analysis.search import Search, SearchRun
+from mexica_ai.analysis.search import SearchRun
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game.position import Position
@@ -45,7 +46,7 @@ class Runner:
         self._metrics = metrics
         self._make_run = make_run
         self._workers = Workers(number, "search")
-        self._searches: dict[asyncio.Future, tuple[Ticket, Stop]] = {}  # running -> its slot, and what stops it
+        self._searches: dict[asyncio.Future[None], tuple[Ticket, Stop]] = {}  # running -> its slot, and what stops it
 
     def start(
         self,
@@ -66,7 +67,7 @@ class Runner:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Result] = loop.create_future()
 
-        def work():
+        def work() -> None:
             run = None
             try:
                 run = self._make_run(position, settings)
@@ -95,7 +96,7 @@ class Runner:
     def _watch(
         self,
         answer: asyncio.Future[Result],
-        search: asyncio.Future,
+        search: asyncio.Future[None],
         ticket: Ticket,
         call: Call,
         due: float,
@@ -104,7 +105,7 @@ class Runner:
         span = tracing.CALL.get().begin("search")
         iterations, left_s = 0, None
 
-        def note_answer(_):
+        def note_answer(_: asyncio.Future[Result]) -> None:
             nonlocal iterations, left_s
             self._admission.slots.note_ending(ticket)
             left_s = call.remaining_s()
@@ -117,7 +118,7 @@ class Runner:
             span.end(iterations=iterations, stop_reason=result.stop_reason)
             self._admission.note_result(result, loop_time() - due)
 
-        def note_end(_):
+        def note_end(_: asyncio.Future[None]) -> None:
             del self._searches[search]
             self._admission.slots.give_back(ticket)
             self._metrics.search_ended(iterations, left_s)

@@ -9,17 +9,20 @@ All times are on the clock of the event loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
+from cext.core.learning.weights import Weights
 from mexica_ai.analysis.annotate import TurnEvaluation, evaluate_record, seat_turns
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.search import SearchRun
+from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.analysis.stopping import Stop
-from mexica_ai.game.registry import Weights
+from mexica_ai.game.position import Position
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.server import tracing
 from mexica_ai.server.admission import Admission
 from mexica_ai.server.calls import Call, Question
@@ -34,6 +37,8 @@ from mexica_ai.server.workers import FairWorkers, Workers
 # times as long as a rejection.
 FORCED_CHECK_S = 0.25
 RECORD_RETRY_S = 0.5  # longest time before a record's search tries again to enter a full queue
+
+T = TypeVar("T")
 
 
 class Scheduler:
@@ -105,7 +110,7 @@ class Scheduler:
 
     async def analyze(
         self, question: Question, call: Call, interval_s: float, stopping: asyncio.Event
-    ) -> AsyncIterator[Result]:
+    ) -> AsyncGenerator[Result, None]:
         """Search a position, and yield intermediate results; the last one has a stop reason.
 
         Setting `stopping` ends the search, or the wait for a slot: then the result is of a single iteration.
@@ -121,7 +126,7 @@ class Scheduler:
         settings = self.admission.settings_in_slot(question, ticket)
         news = _News()
 
-        def use(run):
+        def use(run: SearchRun) -> Result:
             for result in run.results(interval_s):
                 news.tell(result)
             return result
@@ -152,14 +157,14 @@ class Scheduler:
 
     async def evaluate(
         self,
-        record: Callable[[], dict[str, Any]],
+        record: Callable[[], JsonObject],
         turns: range,
         call: Call,
         limits: Limits,
         *,
         seed: int,
         weights: Weights | None,
-    ) -> AsyncIterator[TurnEvaluation]:
+    ) -> AsyncGenerator[TurnEvaluation, None]:
         """Evaluate turns of a game; each search takes a slot of its own, so that others are not kept out.
 
         Parameters
@@ -178,7 +183,7 @@ class Scheduler:
         loop = asyncio.get_running_loop()
         pending: set[Future[Result]] = set()
 
-        def search(position, settings, stop):
+        def search(position: Position, settings: SearchSettings, stop: Stop) -> Result:
             question = Question(position, replace(settings, limits=limits, weights=weights))
             found = asyncio.run_coroutine_threadsafe(self._search_patiently(question, call, stop), loop)
             pending.add(found)
@@ -187,7 +192,7 @@ class Scheduler:
             finally:
                 pending.discard(found)
 
-        def begin():
+        def begin() -> tuple[Iterator[TurnEvaluation], int]:
             read = record()
             evaluations = evaluate_record(
                 read,
@@ -254,7 +259,7 @@ class Scheduler:
 
     # --- light calls
 
-    async def light(self, call: Call, function: Callable, *args: Any) -> Any:
+    async def light(self, call: Call, function: Callable[..., T], *args: Any) -> T:
         """Return `function(*args)`, which does not search, from a light worker; callers take turns.
 
         Raises

@@ -7,7 +7,7 @@ import contextvars
 import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 from mexica_ai.server.calls import Call
 from mexica_ai.server.fair_semaphore import FairSemaphore
@@ -17,6 +17,8 @@ from mexica_ai.server.slots import BusyError, shutting_down
 NO_THREADS_RETRY_S = 1.0
 FULL_CALLERS = 4  # number of callers whose queues of light calls can be full at the same time
 
+T = TypeVar("T")
+
 
 class Workers:
     """Threads that functions run in; all methods are called in one event loop."""
@@ -25,7 +27,7 @@ class Workers:
         self._pool = ThreadPoolExecutor(number, thread_name_prefix=name)
         self._is_closed = False
 
-    def submit(self, function: Callable, *args: Any) -> asyncio.Future:
+    def submit(self, function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
         """Run a function in the next free thread, with the context of the call for its logs and traces.
 
         Raises
@@ -60,7 +62,7 @@ class FairWorkers(Workers):
         self._places = FairSemaphore(number, max_waiting_per_caller, FULL_CALLERS * max_waiting_per_caller)
         self._metrics = metrics
 
-    async def run(self, call: Call, function: Callable, *args: Any) -> Any:
+    async def run(self, call: Call, function: Callable[..., T], *args: Any) -> T:
         """Return `function(*args)`, once it is the caller's turn.
 
         Raises
@@ -79,7 +81,7 @@ class FairWorkers(Workers):
         # Shielded: cancelling a call does not stop its worker, which keeps its place until it ends.
         return await asyncio.shield(answer)
 
-    def _leave(self, answer: asyncio.Future) -> None:
+    def _leave(self, answer: asyncio.Future[Any]) -> None:
         self._places.give_back()
         if not answer.cancelled():
             answer.exception()  # marks it as retrieved, even if nothing awaits the answer

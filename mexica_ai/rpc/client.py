@@ -207,12 +207,12 @@ class AsyncClient(_Connected):
     async def _ask(self, describe: Callable[[], Call[T]]) -> T:
         call = describe()
         running = self._stub(call)(call.request, timeout=call.timeout_s, metadata=self._metadata)
-        cancel = functools.partial(self._loop.call_soon_threadsafe, running.cancel)
+        cancel = functools.partial(asyncio.get_running_loop().call_soon_threadsafe, running.cancel)
         try:
             with contextlib.nullcontext() if call.stop is None else call.stop.calling(cancel):
                 return self._value(call, await running)
         except asyncio.CancelledError:
-            if call.stop is not None and call.stop.is_set() and not asyncio.current_task().cancelling():
+            if call.stop is not None and call.stop.is_set() and not _is_cancelling():
                 raise self._stopped() from None
             raise
         except grpc_aio.AioRpcError as error:
@@ -235,6 +235,11 @@ class AsyncClient(_Connected):
 
     async def __aexit__(self, *exc_info: object) -> None:
         await self.close()
+
+
+def _is_cancelling() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 # --- connections

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal, Protocol
 
 from google.protobuf import json_format
 from google.protobuf.message import Message
@@ -26,6 +26,7 @@ from mexica_ai.game.records import VERSION
 from mexica_ai.game.steps import Applied, Change, Step
 from mexica_ai.io.errors import NotationError, Violation
 from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.json_types import JsonObject, JsonValue
 from mexica_ai.io.strict import check_options, parse_json, quote
 from mexica_ai.v1 import engine_pb2
 
@@ -47,6 +48,15 @@ OWN_MESSAGES = frozenset(
 ) & frozenset(field.name for field in engine_pb2.NewGameRequest.DESCRIPTOR.oneofs_by_name["game"].fields)
 
 
+class Seeded(Protocol):
+    """A request with an optional seed."""
+
+    @property
+    def seed(self) -> int: ...
+
+    def HasField(self, field_name: Literal["seed"], /) -> bool: ...  # noqa: N802
+
+
 def check_size(message: Message, path: str = "") -> None:
     """Reject a message that is too large, before it is converted.
 
@@ -66,7 +76,7 @@ def check_size(message: Message, path: str = "") -> None:
         _check_lists(message, path)
 
 
-def _check_lists(message, path):
+def _check_lists(message: Message, path: str) -> None:
     for field, value in message.ListFields():
         inner = f"{path}.{field.name}" if path else field.name
         if field.is_repeated and len(value) > MAX_ENTRIES:
@@ -80,7 +90,7 @@ def _check_lists(message, path):
                 _check_lists(entry, inner)
 
 
-def _check_entries(value, path):
+def _check_entries(value: JsonValue, path: str) -> None:
     """Reject JSON with a list or an object of more than MAX_ENTRIES entries."""
     left = [value]
     while left:
@@ -108,10 +118,11 @@ def position_to_message(position: Position, *, hides: bool = False) -> engine_pb
     if position.game not in OWN_MESSAGES:
         return engine_pb2.Position(json=json.dumps(data, separators=(",", ":")))
     # Ten times as fast as json_format.ParseDict, whose checks are not needed here.
-    return engine_pb2.Position(**{data.pop("game"): data})
+    fields: dict[str, Any] = {data.pop("game"): data}
+    return engine_pb2.Position(**fields)
 
 
-def message_from_json(data: dict[str, Any]) -> engine_pb2.Position:
+def message_from_json(data: JsonObject) -> engine_pb2.Position:
     """Return the message of a position's JSON object, which may be invalid.
 
     Raises
@@ -191,7 +202,7 @@ def record_of(start: Position, turns: Iterable[engine_pb2.Turn]) -> dict[str, An
     }
 
 
-def points_to_message(name: str, points: list[float]) -> dict[str, list[float]]:
+def points_to_message(name: str, points: list[float]) -> dict[str, Any]:
     """Return the fields ``NAME`` and ``exact_NAME`` of a message: points rounded down, and as they are."""
     whole = [math.floor(number) for number in points]
     return {name: whole, f"exact_{name}": [] if whole == points else points}
@@ -419,7 +430,7 @@ def evaluation_from_message(message: engine_pb2.EvaluateRecordResponse, turn: li
     )
 
 
-def seed_of(request: Message) -> int:
+def seed_of(request: Seeded) -> int:
     """Return the seed of a request, drawn if it gives none.
 
     Raises
