@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import Field, ValidationError
-from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cext.core.search.turn_search import DEFAULT_MEMORY_MB, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S
 from mexica_ai.analysis.limits import (
@@ -54,12 +52,10 @@ NamedFile = Annotated[str, Field(pattern=rf"^{WEIGHTS_NAME}=[^\x00]+$")]
 Seconds = Annotated[float, Field(gt=0, le=MAX_TIME_S)]
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """What can be configured, each field with its range; whether they fit together is `ServerConfig`'s."""
 
-    model_config = SettingsConfigDict(
-        strict=True, frozen=True, extra="forbid", allow_inf_nan=False, env_prefix=ENVIRONMENT_PREFIX
-    )
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
 
     host: str = Field("127.0.0.1", pattern=_TEXT, json_schema_extra=_HOST_HELP, description="the address to listen on")
     port: int = Field(50051, ge=0, le=MAX_PORT, description="the port to listen on; 0: any that is free")
@@ -176,18 +172,6 @@ class Settings(BaseSettings):
     )
     log_format: Literal["text", "json"] = Field("text", description="the form of the log")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="the least that is logged")
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take arguments only: `load_config` reads the environment itself, to name the source of a fault."""
-        return (init_settings,)
 
 
 class ServerConfig(Settings):
@@ -364,18 +348,6 @@ def flag_name(field: str) -> str:
     return "--" + field.replace("_", "-")
 
 
-class _Environment(EnvSettingsSource):
-    """The fields that an environment gives: ``MEXICA_AI_`` and the field in capitals."""
-
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        super().__init__(Settings)
-        self.env_vars = {name.lower(): text for name, text in environ.items() if name in _VARIABLES}
-
-    def prepare_field_value(self, field_name: str, field: FieldInfo, value: Any, value_is_complex: bool) -> Any:
-        """Return the value that a variable's text gives."""
-        return None if value is None else _read_text(field_name, value)
-
-
 def load_config(path: str | None, environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> ServerConfig:
     """Return the configuration from all sources: flags override the environment, which overrides the file.
 
@@ -417,7 +389,8 @@ def load_config(path: str | None, environ: Mapping[str, str], flags: Mapping[str
         if variable.startswith(ENVIRONMENT_PREFIX):
             problem = f"no such variable; expected {_nearest(variable, _VARIABLES)}"
             faults.append(Violation(variable, INVALID, f"{quote(variable)}: {problem}"))
-    take(_Environment(environ)(), lambda name: ENVIRONMENT_PREFIX + name.upper())
+    given = {name: _read_text(name, environ[variable]) for variable, name in _VARIABLES.items() if variable in environ}
+    take(given, lambda name: ENVIRONMENT_PREFIX + name.upper())
 
     take({name: value for name, value in (flags or {}).items() if value is not None}, flag_name)
 
