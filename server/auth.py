@@ -17,7 +17,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any, NamedTuple, NoReturn
 
 import grpc
-from google.rpc import error_details_pb2, status_pb2
+from google.rpc import status_pb2
 
 from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.io.files import read_bytes, read_text
@@ -26,7 +26,7 @@ from mexica_ai.server import handlers, secret_files
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.config import refuse as refuse_field
 from mexica_ai.server.handlers import Context, Continuation, Handler
-from mexica_ai.server.rejections import UNAUTHENTICATED, end, reject
+from mexica_ai.server.rejections import UNAUTHENTICATED, end, new_status, reject
 
 CALLER: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_caller", default="")
 """The caller of the current call: the name of its token, or else the common name of its certificate."""
@@ -36,7 +36,6 @@ RECHECK_S = 1.0  # shortest time between two checks whether a file has changed
 MIN_TOKEN_CHARS = 16
 MAX_TOKENS = 1000
 MAX_NAME_CHARS = 64
-DOMAIN = "mexica_ai"
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _TOKEN = re.compile(rf"[!-~]{{{MIN_TOKEN_CHARS},}}")
@@ -282,13 +281,8 @@ def _rejecting(reason: str, problem: str) -> Handler:
 
 
 def _status(reason: str, problem: str) -> status_pb2.Status:
-    status = status_pb2.Status(
-        code=grpc.StatusCode.UNAUTHENTICATED.value[0],
-        message=f"authorization: {problem}; expected the metadata `authorization: Bearer TOKEN`",
-    )
-    metadata = {"error": SearchError.__name__, "request_id": handlers.REQUEST_ID.get()}
-    status.details.add().Pack(error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=metadata))
-    return status
+    message = f"authorization: {problem}; expected the metadata `authorization: Bearer TOKEN`"
+    return new_status(grpc.StatusCode.UNAUTHENTICATED, message, reason)
 
 
 class Certificates:

@@ -15,14 +15,16 @@ from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cext.core.search.turn_search import DEFAULT_MEMORY_MB, MAX_MEMORY_MB, MAX_THREADS, MAX_TIME_S
 from mexica_ai.analysis.limits import (
+    DEFAULT_MEMORY_MB,
     DEFAULT_THREADS,
     DEFAULT_TIME_S,
     MAX_CANDIDATES,
+    MAX_MEMORY_MB,
+    MAX_THREADS,
 )
 from mexica_ai.io.errors import NotationError, SearchError, Violation
-from mexica_ai.io.figures import MAX_INT64
+from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S
 from mexica_ai.io.files import read_text
 from mexica_ai.io.strict import quote
 from mexica_ai.rpc.targets import MAX_PORT

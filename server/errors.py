@@ -30,9 +30,9 @@ from mexica_ai.io.errors import (
 )
 from mexica_ai.rpc import wire
 from mexica_ai.server import handlers
-from mexica_ai.server.auth import CALLER, DOMAIN
+from mexica_ai.server.auth import CALLER
 from mexica_ai.server.handlers import REQUEST_ID, Context, Continuation, Handler
-from mexica_ai.server.rejections import caller_of, reject
+from mexica_ai.server.rejections import caller_of, new_status, reject
 from mexica_ai.server.slots import BusyError
 from mexica_ai.v1 import engine_pb2
 
@@ -201,10 +201,7 @@ def status_of(error: Exception) -> status_pb2.Status:
     if code is None or not isinstance(error, MexicaAIError):
         return _internal_status(error)
     message = _shorten(str(error), MAX_MESSAGE_CHARS)
-    status = status_pb2.Status(code=code.value[0], message=message)
-    metadata = {"error": _class_name(error), "request_id": REQUEST_ID.get()}
-    info = error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=metadata)
-    status.details.add().Pack(info)
+    status = new_status(code, message, error.reason, _public_class(error))
     if code is grpc.StatusCode.INVALID_ARGUMENT:
         _add_violations(status, error.violations or [Violation(error.path, error.reason, str(error))])
     if isinstance(error, BusyError):
@@ -233,9 +230,9 @@ def failure_of(error: Exception) -> engine_pb2.Failure:
     return failure
 
 
-def _class_name(error: Exception) -> str:
-    """Return the name of the exception's class, or of its base class, that the package defines."""
-    return next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == MexicaAIError.__module__)
+def _public_class(error: MexicaAIError) -> type[MexicaAIError]:
+    """Return the exception's class, or its first base class that the package defines."""
+    return next(kind for kind in type(error).__mro__ if kind.__module__ == MexicaAIError.__module__)
 
 
 def _code_of(error: Exception) -> grpc.StatusCode | None:
@@ -248,12 +245,8 @@ def _code_of(error: Exception) -> grpc.StatusCode | None:
 def _internal_status(error: Exception) -> status_pb2.Status:
     request_id = REQUEST_ID.get() or uuid.uuid4().hex
     _logger.error("internal error; request id %s", request_id, exc_info=error)
-    status = status_pb2.Status(
-        code=grpc.StatusCode.INTERNAL.value[0], message=f"internal error; request id {request_id}"
-    )
-    metadata = {"error": MexicaAIError.__name__, "request_id": request_id}
-    status.details.add().Pack(error_details_pb2.ErrorInfo(reason="INTERNAL", domain=DOMAIN, metadata=metadata))
-    return status
+    message = f"internal error; request id {request_id}"
+    return new_status(grpc.StatusCode.INTERNAL, message, "INTERNAL", MexicaAIError, request_id)
 
 
 def _add_violations(status: status_pb2.Status, violations: Iterable[Violation]) -> None:

@@ -16,13 +16,15 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, NoReturn
 
 import grpc
-from google.rpc import status_pb2
+from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
+from mexica_ai.io.errors import MexicaAIError, SearchError
 from mexica_ai.server import handlers
 from mexica_ai.server.handlers import Context, Continuation, Handler
 from mexica_ai.server.slots import loop_time
 
+DOMAIN = "mexica_ai"
 UNAUTHENTICATED = ""  # all callers without a valid token count as one caller
 REJECTIONS_PER_S = 50.0  # of one caller
 REJECTIONS_AT_ONCE = 100.0
@@ -85,6 +87,16 @@ async def reject(context: Context, status: status_pb2.Status, caller: str) -> No
         if hold_s > 0:
             await asyncio.sleep(hold_s)
     await end(context, status)
+
+
+def new_status(
+    code: grpc.StatusCode, message: str, reason: str, error: type[MexicaAIError] = SearchError, request_id: str = ""
+) -> status_pb2.Status:
+    """Return a status with its ErrorInfo: the reason, the name of the exception's class, the id of the call."""
+    status = status_pb2.Status(code=code.value[0], message=message)
+    metadata = {"error": error.__name__, "request_id": request_id or handlers.REQUEST_ID.get()}
+    status.details.add().Pack(error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=metadata))
+    return status
 
 
 async def end(context: Context, status: status_pb2.Status) -> NoReturn:

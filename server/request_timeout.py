@@ -9,13 +9,9 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, NoReturn
 
 import grpc
-from google.rpc import code_pb2, error_details_pb2, status_pb2
 
-from mexica_ai.io.errors import SearchError
-from mexica_ai.server import handlers
-from mexica_ai.server.auth import DOMAIN
 from mexica_ai.server.handlers import Context, Continuation, Handler
-from mexica_ai.server.rejections import end
+from mexica_ai.server.rejections import end, new_status
 
 MESSAGE_S = 10.0  # longest time from the begin of a call to the end of its message
 FIRST_S = 60.0  # the same for the first message of a stream, which perhaps a person makes
@@ -92,7 +88,5 @@ async def _from_first(first: Any, rest: AsyncIterator[Any]) -> AsyncIterator[Any
 
 
 async def _reject(context: Context, problem: str) -> NoReturn:
-    status = status_pb2.Status(code=code_pb2.DEADLINE_EXCEEDED, message=f"request: {problem}; expected one message")
-    metadata = {"error": SearchError.__name__, "request_id": handlers.REQUEST_ID.get()}
-    status.details.add().Pack(error_details_pb2.ErrorInfo(reason="NO_MESSAGE", domain=DOMAIN, metadata=metadata))
-    await end(context, status)
+    message = f"request: {problem}; expected one message"
+    await end(context, new_status(grpc.StatusCode.DEADLINE_EXCEEDED, message, "NO_MESSAGE"))

@@ -14,9 +14,8 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
-from cext.core.search.search import Search
 from mexica_ai.analysis.results import Result
-from mexica_ai.analysis.search import SearchRun
+from mexica_ai.analysis.search import Search, SearchRun
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game.position import Position

@@ -14,7 +14,6 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from cext.core.learning.weights import Weights
 from mexica_ai.analysis.annotate import TurnEvaluation, evaluate_record, seat_turns
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.results import Result
@@ -22,6 +21,7 @@ from mexica_ai.analysis.search import SearchRun
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game.position import Position
+from mexica_ai.game.registry import Weights
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.server import tracing
 from mexica_ai.server.admission import Admission

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cext.core.learning.weights import Weights
 from mexica_ai.game import registry
+from mexica_ai.game.registry import Weights
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import quote
 from mexica_ai.rpc.wire import SHIPPED
