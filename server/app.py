@@ -188,7 +188,7 @@ class Server:
 
 
 def _connection_options(config: ServerConfig) -> list[tuple[str, int]]:
-    """Return what gRPC is told of connections; those that are too old end when their calls have ended."""
+    """Return gRPC's options for connections; connections that are too old end when their calls have ended."""
     return [
         ("grpc.max_concurrent_streams", config.max_streams_per_connection),
         ("grpc.max_connection_age_ms", min(MAX_INT32, int(1000 * config.max_connection_age_s))),
@@ -202,7 +202,7 @@ def check(config: ServerConfig) -> list[secret_files.Concern]:
     Returns
     -------
     list of Concern
-        What else is to be said of the files of secrets.
+        Concerns about the files of secrets.
     """
     if config.tls_certificate:
         Certificates(config)

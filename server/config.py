@@ -1,4 +1,4 @@
-"""What can be configured about a server, and reading it from flags, the environment and a TOML file."""
+"""The configuration of a server, and its sources: flags, the environment and a TOML file."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ Seconds = Annotated[float, Field(gt=0, le=MAX_TIME_S)]
 
 
 class Settings(BaseModel):
-    """What can be configured, each field with its range; whether they fit together is `ServerConfig`'s."""
+    """The fields of the configuration, each with its range; `ServerConfig` checks them together."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
 

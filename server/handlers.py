@@ -32,7 +32,7 @@ def remaining_s(context: Context) -> float | None:
 
 
 class Sending:
-    """What a stream of responses is doing: `responses` is its generator while gRPC sends one of them, else None.
+    """The state of a stream of responses: `responses` is its generator while gRPC sends one of them, else None.
 
     Meanwhile the generator can be closed, but the task must not be cancelled: gRPC would never end the call.
     """

@@ -1,6 +1,6 @@
-"""What decides when a request is worked on: the searches of a server, its light calls, and their order.
+"""The order of work: searches of a server, and its calls that do not search.
 
-`Scheduler` knows neither gRPC nor protobuf. A `Call` says who asks and until when, a `Question` what to search.
+`Scheduler` knows neither gRPC nor protobuf. A `Call` names the caller and its deadline, a `Question` the position.
 `Admission` decides which searches get a slot, and how much time; a `Runner` runs them in it.
 
 All times are on the clock of the event loop.
@@ -42,13 +42,13 @@ T = TypeVar("T")
 
 
 class Scheduler:
-    """Admits and runs the searches and the light calls of one server; its coroutines run in one event loop.
+    """Admits and runs the calls of one server; its coroutines run in one event loop.
 
     Parameters
     ----------
     config : ServerConfig
     metrics : Metrics, optional
-        What is told of searches and rejections.
+        Counts searches and rejections.
     make_run : callable, optional
         Makes the `SearchRun` of a position and settings, in a worker thread.
 
@@ -257,15 +257,15 @@ class Scheduler:
         self._results.put(question, result, call.caller)
         return result
 
-    # --- light calls
+    # --- calls that do not search
 
     async def light(self, call: Call, function: Callable[..., T], *args: Any) -> T:
-        """Return `function(*args)`, which does not search, from a light worker; callers take turns.
+        """Return `function(*args)`, which does not search, in a worker thread; callers take turns.
 
         Raises
         ------
         BusyError
-            Too many light calls wait, or there are no threads.
+            Too many such calls wait, or there are no threads.
         """
         return await self._light.run(call, function, *args)
 
@@ -291,7 +291,7 @@ class Scheduler:
 
 
 class _News:
-    """What a search in a worker thread has to tell; only the newest result is kept for a slow reader."""
+    """The results of a search in a worker thread; only the newest one is kept for a slow reader."""
 
     def __init__(self) -> None:
         self.newest: list[Result] = []

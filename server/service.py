@@ -254,7 +254,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             if not stops:
                 self._analyses.pop((caller, name), None)
 
-    # --- light calls
+    # --- calls that do not search
 
     @answers_errors
     async def NewGame(self, request: engine_pb2.NewGameRequest, context: Context) -> engine_pb2.NewGameResponse:

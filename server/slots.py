@@ -68,7 +68,7 @@ class Ticket:
 
 @dataclass(eq=False)
 class _Caller:
-    """What one caller has: its running searches, its waiting calls in order, and the slot time it has used.
+    """The account of one caller: its running searches, its waiting calls in order, and the slot time it has used.
 
     `used_s` only compares callers: one that comes back starts with no less than the busy ones have.
     """
@@ -418,7 +418,7 @@ class SearchSlots:
     # --- searches without a time of their own
 
     def _end_unlimited(self) -> None:
-        """End the longest running searches without a time of their own, as many as calls wait for their slots."""
+        """End the longest running searches without a time of their own, one for each waiting call."""
         if self._yield_timer is not None:
             self._yield_timer.cancel()
             self._yield_timer = None

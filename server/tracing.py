@@ -90,7 +90,7 @@ class OpenTelemetry(Tracing):
     Parameters
     ----------
     provider : opentelemetry.sdk.trace.TracerProvider
-        What keeps and exports spans.
+        Keeps and exports spans.
     """
 
     def __init__(self, provider: TracerProvider) -> None:

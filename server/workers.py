@@ -1,4 +1,4 @@
-"""Worker threads of a server, and light calls in them: calls that do not search but take some processor time."""
+"""Worker threads of a server, and calls in them that do not search but take some processor time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.slots import BusyError, shutting_down
 
 NO_THREADS_RETRY_S = 1.0
-FULL_CALLERS = 4  # number of callers whose queues of light calls can be full at the same time
+FULL_CALLERS = 4  # number of callers whose queues can be full at the same time
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ class Workers:
 
 
 class FairWorkers(Workers):
-    """Threads for light calls, in which callers take turns."""
+    """Threads in which callers take turns."""
 
     def __init__(self, number: int, name: str, max_waiting_per_caller: int, metrics: Metrics) -> None:
         super().__init__(number, name)
@@ -68,7 +68,7 @@ class FairWorkers(Workers):
         Raises
         ------
         BusyError
-            Too many light calls wait, there are no threads, or the server shuts down.
+            Too many calls wait, there are no threads, or the server shuts down.
         """
         with self._metrics.noting_rejections():
             await self._places.take(call.caller or call.peer)

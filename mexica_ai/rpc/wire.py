@@ -256,7 +256,7 @@ def applied_to_message(applied: Applied, *, view: Position | None, seed: int | N
     ----------
     applied : Applied
     view : Position, optional
-        What the answer shows as the view of the seat to move.
+        The view of the seat to move, for the answer.
     seed : int, optional
         That of the random events.
     """
@@ -483,7 +483,7 @@ def result_to_message(result: Result, *, engine_version: str, rules_version: int
 def result_from_message(message: engine_pb2.SearchResult, players: int | None = None) -> Result:
     """Read a result from its message. A stop reason that this version does not know becomes ``unknown``.
 
-    Figures that cannot be, of so many seats, are left out; see `mexica_ai.analysis.results.sound`.
+    Figures that are impossible with this number of seats are left out; see `mexica_ai.analysis.results.sound`.
     """
     known = engine_pb2.StopReason.DESCRIPTOR.values_by_number.get(message.stop_reason)
     stop_reason = known.name.removeprefix(_STOP_REASON).lower() if known else "unknown"
