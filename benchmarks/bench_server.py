@@ -85,6 +85,7 @@ def main():
     ):
         try:
             address = server.stdout.readline().split()[-1]
+            start_cpu_s = processor_s(server.pid)
             tally = Tally(args.seconds, args.calls or float("inf"))
             figures = asyncio.run(load(args, address, server.pid, game, calls, tally))
         finally:
@@ -92,6 +93,7 @@ def main():
             server.wait()
         log.seek(0)
         figures["missed_though_answered"] = num_answered(log, tally.missed)
+    figures["start_cpu_s"] = start_cpu_s
     print(json.dumps(figures) if args.json else table(figures))
 
 
@@ -397,6 +399,12 @@ def memory_mb(pid, name):
     return round(kib / 1024, 1)
 
 
+def processor_s(pid):
+    """Return the processor time of a process so far, in seconds."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 async def watch_lag(tally):
     """Note how late this process comes to a timer."""
     while tally.goes_on:
@@ -441,6 +449,7 @@ def table(figures):
         f"peak of resident memory: {figures['peak_memory_mb']:g} MB; the trees of all searches together may "
         f"have {figures['total_memory_mb']} MB (total_memory_mb) beside the {memory[0]:g} MB at first"
     )
+    lines.append(f"the server listened after {figures['start_cpu_s']:g} s of processor time")
     return "\n".join(lines)
 
 

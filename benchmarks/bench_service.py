@@ -27,7 +27,7 @@ import mexica_ai as ai
 from mexica_ai.rpc import wire
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig
-from mexica_ai.server.searches import make_run
+from mexica_ai.server.runner import make_run
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 LONG_S = 60.0

@@ -62,7 +62,7 @@ class Admission:
         Raises
         ------
         SearchError
-            The time is none that a search could use; reason INVALID_LIMITS.
+            `time_s` is out of range; reason INVALID_LIMITS.
         """
         config = self._config
         if time_s is not None:
@@ -100,8 +100,9 @@ class Admission:
 
     def _search_by(self, call: Call) -> float | None:
         """Return when a search of this call must end, None without a deadline."""
-        remaining_s = call.remaining_s()
-        return None if remaining_s is None else call.deadline - self._margin.of(remaining_s)
+        if call.deadline is None:
+            return None
+        return call.deadline - self._margin.of(call.deadline - loop_time())
 
     async def take_slot(self, question: Question, call: Call, stop: Stop, due: float = float("inf")) -> Ticket:
         """Wait for a slot; see `SearchSlots.take`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mexica_ai.game.position import deal as deal_game
 from mexica_ai.game.proposals import consider_proposal
-from mexica_ai.game.steps import Applied, play_steps
+from mexica_ai.game.steps import Applied, Step, play_steps
 from mexica_ai.io.errors import MexicaAIError, Violation
 from mexica_ai.io.figures import MAX_INT64
 from mexica_ai.rpc import wire
@@ -12,7 +12,7 @@ from mexica_ai.server import paths
 from mexica_ai.v1 import engine_pb2
 
 
-def deal(request) -> engine_pb2.NewGameResponse:
+def deal(request: engine_pb2.NewGameRequest) -> engine_pb2.NewGameResponse:
     wire.check_size(request)
     game, options, field = wire.options_from_request(request)
     seed = wire.seed_of(request)
@@ -25,12 +25,13 @@ def deal(request) -> engine_pb2.NewGameResponse:
     )
 
 
-def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
+def apply_turn(request: engine_pb2.ApplyTurnRequest) -> engine_pb2.ApplyTurnResponse:
     wire.check_size(request)
     seed = wire.seed_of(request)
     position = wire.position_from_message(request.position)
     before = position.scores
-    steps, is_turn_over = [], True
+    steps: list[Step] = []
+    is_turn_over = True
     if request.turn.actions or not (request.draw_events and position.is_chance):
         actions, started = list(request.turn.actions), position.state.turn
         with paths.naming(paths.TURN + paths.position(wire.position_field(position.game))):
@@ -38,7 +39,7 @@ def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
                 steps = play_steps(position, actions)
             position.push(actions, partial=request.allow_partial)
         is_turn_over = position.state.turn != started or position.is_over
-    events = []
+    events: list[list[str]] = []
     while request.draw_events and position.is_chance:
         # Seeds of their own: events alike shall not come alike.
         events.append(position.draw((seed + len(events)) & MAX_INT64))
@@ -58,7 +59,7 @@ def apply_turn(request) -> engine_pb2.ApplyTurnResponse:
     return wire.applied_to_message(applied, view=position if sees else None, seed=seed if events else None)
 
 
-def legal_actions(request) -> engine_pb2.LegalActionsResponse:
+def legal_actions(request: engine_pb2.LegalActionsRequest) -> engine_pb2.LegalActionsResponse:
     wire.check_size(request)
     position = wire.position_from_message(request.position)
     whole = paths.position(wire.position_field(position.game))
@@ -74,7 +75,7 @@ def legal_actions(request) -> engine_pb2.LegalActionsResponse:
     )
 
 
-def validate_position(request) -> engine_pb2.ValidatePositionResponse:
+def validate_position(request: engine_pb2.ValidatePositionRequest) -> engine_pb2.ValidatePositionResponse:
     try:
         wire.position_from_message(request.position)
     except MexicaAIError as error:
@@ -82,7 +83,7 @@ def validate_position(request) -> engine_pb2.ValidatePositionResponse:
     return engine_pb2.ValidatePositionResponse()
 
 
-def consider(request) -> engine_pb2.ConsiderProposalResponse:
+def consider(request: engine_pb2.ConsiderProposalRequest) -> engine_pb2.ConsiderProposalResponse:
     wire.check_size(request)
     position = wire.position_from_message(request.position)
     return wire.verdict_to_message(consider_proposal(position, list(request.actions)))

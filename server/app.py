@@ -11,19 +11,19 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
-from mexica_ai.server import searches, secret_files
-from mexica_ai.server.auth import RECHECK_S, Authenticates, Certificates, Tokens
+from mexica_ai.server import secret_files
+from mexica_ai.server.auth import RECHECK_S, AuthInterceptor, Certificates, Tokens
+from mexica_ai.server.concurrency import ConcurrencyInterceptor
 from mexica_ai.server.config import ServerConfig, format_address
 from mexica_ai.server.connections import CHECK_S, Connections
-from mexica_ai.server.errors import RefusesUnreadable
-from mexica_ai.server.floods import LimitsCalls
-from mexica_ai.server.logs import LogsCalls
+from mexica_ai.server.errors import RequestCheckInterceptor
+from mexica_ai.server.logs import LoggingInterceptor
 from mexica_ai.server.metrics import make_metrics
-from mexica_ai.server.refusals import Pace, PacesRefusals
-from mexica_ai.server.runner import MakeRun
+from mexica_ai.server.rejections import RateLimiter, RejectionPacingInterceptor
+from mexica_ai.server.request_timeout import RequestTimeoutInterceptor
+from mexica_ai.server.runner import MakeRun, make_run
 from mexica_ai.server.scheduler import Scheduler
 from mexica_ai.server.service import MAX_REQUEST_BYTES, SERVICE_NAME, EngineService
-from mexica_ai.server.silence import EndsSilentCalls
 from mexica_ai.server.tracing import make_tracing
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
@@ -81,11 +81,11 @@ class Server:
         A file of the configuration cannot be used, or a package is missing; reason INVALID_CONFIG.
     """
 
-    def __init__(self, config: ServerConfig, make_run: MakeRun = searches.make_run) -> None:
+    def __init__(self, config: ServerConfig, make_run: MakeRun = make_run) -> None:
         self._config = config
         self._certificates = Certificates(config) if config.tls_certificate else None
         self._tokens = Tokens(config.tokens_file) if config.tokens_file else None
-        self._authenticates = Authenticates(self._tokens)
+        self._auth = AuthInterceptor(self._tokens)
         self._watching: asyncio.Task[None] | None = None
         version = metadata.version("mexica-ai")
         self.metrics = make_metrics(config)
@@ -95,20 +95,21 @@ class Server:
         self.metrics.server(version, config.slots, lambda: self.scheduler.num_waiting)
         self.address = config.address
         self._guarding: asyncio.Task[None] | None = None
-        pace = Pace(config.max_call_rate, config.max_call_rate)
+        limiter = RateLimiter(config.max_call_rate, config.max_call_rate)
         # maximum_concurrent_rpcs stays unset: it would reject health checks while all slots are taken.
         self._server = grpc.aio.server(
             interceptors=[
-                LogsCalls(self.metrics, METHODS, self._tracing),
-                PacesRefusals(),
-                self._authenticates,
-                LimitsCalls(config.max_calls_per_caller, pace, self.metrics),
-                EndsSilentCalls(),
-                RefusesUnreadable(LARGE, MANY),
+                LoggingInterceptor(self.metrics, METHODS, self._tracing),
+                RejectionPacingInterceptor(),
+                self._auth,
+                ConcurrencyInterceptor(config.max_calls_per_caller, limiter, self.metrics),
+                RequestTimeoutInterceptor(),
+                RequestCheckInterceptor(LARGE, MANY),
             ],
             options=[*_OPTIONS, *_connection_options(config)],
         )
-        engine_pb2_grpc.add_EngineServiceServicer_to_server(EngineService(config, self.scheduler, pace), self._server)
+        service = EngineService(config, self.scheduler, limiter)
+        engine_pb2_grpc.add_EngineServiceServicer_to_server(service, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection([SERVICE_NAME, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server)
 
@@ -156,7 +157,7 @@ class Server:
 
     def _look_at_secrets(self) -> None:
         if self._tokens:
-            self._authenticates.end_revoked()
+            self._auth.end_revoked()
             self.metrics.secrets("tokens_file", self._tokens.is_usable)
         if self._certificates:
             self._certificates.refresh()
@@ -187,7 +188,7 @@ class Server:
 
 
 def _connection_options(config: ServerConfig) -> list[tuple[str, int]]:
-    """Return what gRPC is told of connections; those that are too old end when their calls have ended."""
+    """Return gRPC's options for connections; connections that are too old end when their calls have ended."""
     return [
         ("grpc.max_concurrent_streams", config.max_streams_per_connection),
         ("grpc.max_connection_age_ms", min(MAX_INT32, int(1000 * config.max_connection_age_s))),
@@ -201,7 +202,7 @@ def check(config: ServerConfig) -> list[secret_files.Concern]:
     Returns
     -------
     list of Concern
-        What else is to be said of the files of secrets.
+        Concerns about the files of secrets.
     """
     if config.tls_certificate:
         Certificates(config)

@@ -13,11 +13,11 @@ import re
 import ssl
 import threading
 import time
-from collections.abc import AsyncIterator
-from typing import NamedTuple
+from collections.abc import AsyncIterator, Iterable
+from typing import Any, NamedTuple, NoReturn
 
 import grpc
-from google.rpc import error_details_pb2, status_pb2
+from google.rpc import status_pb2
 
 from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.io.files import read_bytes, read_text
@@ -25,7 +25,8 @@ from mexica_ai.io.strict import quote
 from mexica_ai.server import handlers, secret_files
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.config import refuse as refuse_field
-from mexica_ai.server.refusals import STRANGERS, end, refuse
+from mexica_ai.server.handlers import Context, Continuation, Handler
+from mexica_ai.server.rejections import UNAUTHENTICATED, end, new_status, reject
 
 CALLER: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_caller", default="")
 """The caller of the current call: the name of its token, or else the common name of its certificate."""
@@ -35,7 +36,6 @@ RECHECK_S = 1.0  # shortest time between two checks whether a file has changed
 MIN_TOKEN_CHARS = 16
 MAX_TOKENS = 1000
 MAX_NAME_CHARS = 64
-DOMAIN = "mexica_ai"
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _TOKEN = re.compile(rf"[!-~]{{{MIN_TOKEN_CHARS},}}")
@@ -131,7 +131,7 @@ def _read_tokens(path: str) -> list[KnownToken]:
     if not content.isascii():
         refuse_field("tokens_file", f"{where}, which is not ASCII; expected lines NAME TOKEN")
     tokens: list[KnownToken] = []
-    lines = {}  # name or digest -> the line that has it
+    lines: dict[str | bytes, int] = {}  # name or digest -> the line that has it
     for number, line in enumerate(content.splitlines(), 1):
         words = line.split()
         if not words or words[0].startswith("#"):
@@ -148,7 +148,8 @@ def _read_tokens(path: str) -> list[KnownToken]:
                 f"{here}: a token of {len(token)} characters; expected {MIN_TOKEN_CHARS} or more, visible",
             )
         digest = hashlib.sha256(token.encode()).digest()
-        for what, key in (("name", name), ("token", digest)):
+        keys: tuple[tuple[str, str | bytes], ...] = (("name", name), ("token", digest))
+        for what, key in keys:
             if key in lines:
                 refuse_field("tokens_file", f"{here}: the {what} of line {lines[key]}; expected another one")
             lines[key] = number
@@ -158,7 +159,7 @@ def _read_tokens(path: str) -> list[KnownToken]:
     return tokens
 
 
-class Authenticates(grpc.aio.ServerInterceptor):
+class AuthInterceptor(grpc.aio.ServerInterceptor):
     """Rejects unauthenticated calls with UNAUTHENTICATED, and sets `CALLER` for the others.
 
     Parameters
@@ -173,7 +174,9 @@ class Authenticates(grpc.aio.ServerInterceptor):
         self._tokens = tokens
         self._running: set[_Call] = set()  # those with tokens
 
-    async def intercept_service(self, continuation, handler_call_details):
+    async def intercept_service(
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
+    ) -> Handler | None:
         """Return the handler of a call, or one that rejects it."""
         token = None
         if self._tokens and not handler_call_details.method.startswith(OPEN_PREFIX):
@@ -187,7 +190,7 @@ class Authenticates(grpc.aio.ServerInterceptor):
         handler = await continuation(handler_call_details)
 
         @contextlib.asynccontextmanager
-        async def around(_request, context) -> AsyncIterator[_Call | None]:
+        async def around(_request: Any, context: Context) -> AsyncIterator[_Call | None]:
             if token is None:
                 CALLER.set(_common_name(context))
                 yield None
@@ -198,7 +201,7 @@ class Authenticates(grpc.aio.ServerInterceptor):
         return handler and handlers.wrap(handler, around)
 
     @contextlib.asynccontextmanager
-    async def _ending_if_revoked(self, call: _Call, context) -> AsyncIterator[_Call]:
+    async def _ending_if_revoked(self, call: _Call, context: Context) -> AsyncIterator[_Call]:
         self._running.add(call)
         try:
             yield call
@@ -227,7 +230,9 @@ class _Call(handlers.Sending):
 
     def __init__(self, token: KnownToken) -> None:
         self.token = token
-        self.task = asyncio.current_task()
+        task = asyncio.current_task()
+        assert task is not None  # calls run in tasks
+        self.task = task
         self.is_revoked = False
         self._closing: asyncio.Task[None] | None = None
 
@@ -247,7 +252,7 @@ class _Call(handlers.Sending):
             raise asyncio.CancelledError
 
 
-def _bearer_token(metadata) -> str:
+def _bearer_token(metadata: Iterable[tuple[str, str | bytes]] | None) -> str:
     """Return the token in the metadata, "" if there is not exactly one."""
     values = [value for key, value in metadata or () if key == "authorization"]
     if len(values) != 1 or not isinstance(values[0], str):
@@ -256,33 +261,28 @@ def _bearer_token(metadata) -> str:
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
-def _common_name(context) -> str:
+def _common_name(context: Context) -> str:
     # The context holds only names of verified certificates.
-    names = context.auth_context().get("x509_common_name") or [b""]
-    return names[0].decode(errors="replace")[:MAX_NAME_CHARS]
+    name = next(iter(context.auth_context().get("x509_common_name") or ()), b"")
+    return name.decode(errors="replace")[:MAX_NAME_CHARS]
 
 
-def _rejecting(reason: str, problem: str) -> grpc.RpcMethodHandler:
+def _rejecting(reason: str, problem: str) -> Handler:
     """Return a handler that answers UNAUTHENTICATED.
 
     It is a stream_stream handler for every method: this kind answers without reading a message first, and the
     caller sees no difference.
     """
 
-    async def answer(requests, context):
-        await refuse(context, _status(reason, problem), STRANGERS)
+    async def answer(_requests: Any, context: Context) -> NoReturn:
+        await reject(context, _status(reason, problem), UNAUTHENTICATED)
 
     return grpc.stream_stream_rpc_method_handler(answer)
 
 
 def _status(reason: str, problem: str) -> status_pb2.Status:
-    status = status_pb2.Status(
-        code=grpc.StatusCode.UNAUTHENTICATED.value[0],
-        message=f"authorization: {problem}; expected the metadata `authorization: Bearer TOKEN`",
-    )
-    metadata = {"error": SearchError.__name__, "request_id": handlers.REQUEST_ID.get()}
-    status.details.add().Pack(error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=metadata))
-    return status
+    message = f"authorization: {problem}; expected the metadata `authorization: Bearer TOKEN`"
+    return new_status(grpc.StatusCode.UNAUTHENTICATED, message, reason)
 
 
 class Certificates:
@@ -322,7 +322,7 @@ class Certificates:
         """Return the credentials of a server; its new connections use changed files."""
         return grpc.dynamic_ssl_server_credentials(
             self._handed_out,
-            self._renewed,
+            self._renewed,  # type: ignore[arg-type]  # the stubs leave out None, which gRPC takes for "unchanged"
             require_client_authentication=self._config.tls_client_ca is not None,
         )
 
@@ -367,6 +367,8 @@ class Certificates:
 
 
 def _read_certificates(config: ServerConfig) -> grpc.ServerCertificateConfiguration:
+    assert config.tls_certificate is not None  # else there is no TLS
+    assert config.tls_key is not None
     chain = read_file("tls_certificate", config.tls_certificate)
     key = read_file("tls_key", config.tls_key)
     authorities = None
@@ -378,6 +380,8 @@ def _read_certificates(config: ServerConfig) -> grpc.ServerCertificateConfigurat
 
 def _check_certificates(config: ServerConfig, authorities: bytes | None) -> None:
     """Check the files now: gRPC would report faults only when a client connects, or not at all."""
+    assert config.tls_certificate is not None
+    assert config.tls_key is not None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(config.tls_certificate)

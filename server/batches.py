@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from typing import Any, TypeVar
+
+Q = TypeVar("Q")
+A = TypeVar("A")
 
 
 async def answer_each(
-    requests: AsyncIterator[Any], answer: Callable[[Any], Awaitable[Any]], max_in_work: int
-) -> AsyncIterator[Any]:
+    requests: AsyncIterator[Q], answer: Callable[[Q], Awaitable[A]], max_in_work: int
+) -> AsyncGenerator[A, None]:
     """Yield the answers to requests, which are read only while fewer than `max_in_work` are in work.
 
     Parameters

@@ -1,4 +1,4 @@
-"""What the scheduler is asked: a `Call` says who asks and until when, a `Question` what to search."""
+"""The scheduler's input: a `Call` names the caller and its deadline, a `Question` the position and the settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mexica_ai.server.slots import loop_time
 
 @dataclass(frozen=True)
 class Call:
-    """Who asks, and until when.
+    """The caller, and its deadline.
 
     Attributes
     ----------

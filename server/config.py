@@ -1,4 +1,4 @@
-"""What can be configured about a server, and reading it from flags, the environment and a TOML file."""
+"""The configuration of a server, and its sources: flags, the environment and a TOML file."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import Field, ValidationError
-from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, EnvSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mexica_ai.analysis.limits import (
     DEFAULT_MEMORY_MB,
@@ -56,12 +54,10 @@ NamedFile = Annotated[str, Field(pattern=rf"^{WEIGHTS_NAME}=[^\x00]+$")]
 Seconds = Annotated[float, Field(gt=0, le=MAX_TIME_S)]
 
 
-class Settings(BaseSettings):
-    """What can be configured, each field with its range; whether they fit together is `ServerConfig`'s."""
+class Settings(BaseModel):
+    """The fields of the configuration, each with its range; `ServerConfig` checks them together."""
 
-    model_config = SettingsConfigDict(
-        strict=True, frozen=True, extra="forbid", allow_inf_nan=False, env_prefix=ENVIRONMENT_PREFIX
-    )
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
 
     host: str = Field("127.0.0.1", pattern=_TEXT, json_schema_extra=_HOST_HELP, description="the address to listen on")
     port: int = Field(50051, ge=0, le=MAX_PORT, description="the port to listen on; 0: any that is free")
@@ -178,18 +174,6 @@ class Settings(BaseSettings):
     )
     log_format: Literal["text", "json"] = Field("text", description="the form of the log")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="the least that is logged")
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take arguments only: `load_config` reads the environment itself, to name the source of a fault."""
-        return (init_settings,)
 
 
 class ServerConfig(Settings):
@@ -366,18 +350,6 @@ def flag_name(field: str) -> str:
     return "--" + field.replace("_", "-")
 
 
-class _Environment(EnvSettingsSource):
-    """The fields that an environment gives: ``MEXICA_AI_`` and the field in capitals."""
-
-    def __init__(self, environ: Mapping[str, str]) -> None:
-        super().__init__(Settings)
-        self.env_vars = {name.lower(): text for name, text in environ.items() if name in _VARIABLES}
-
-    def prepare_field_value(self, field_name: str, field: FieldInfo, value: Any, value_is_complex: bool) -> Any:
-        """Return the value that a variable's text gives."""
-        return None if value is None else _read_text(field_name, value)
-
-
 def load_config(path: str | None, environ: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> ServerConfig:
     """Return the configuration from all sources: flags override the environment, which overrides the file.
 
@@ -419,7 +391,8 @@ def load_config(path: str | None, environ: Mapping[str, str], flags: Mapping[str
         if variable.startswith(ENVIRONMENT_PREFIX):
             problem = f"no such variable; expected {_nearest(variable, _VARIABLES)}"
             faults.append(Violation(variable, INVALID, f"{quote(variable)}: {problem}"))
-    take(_Environment(environ)(), lambda name: ENVIRONMENT_PREFIX + name.upper())
+    given = {name: _read_text(name, environ[variable]) for variable, name in _VARIABLES.items() if variable in environ}
+    take(given, lambda name: ENVIRONMENT_PREFIX + name.upper())
 
     take({name: value for name, value in (flags or {}).items() if value is not None}, flag_name)
 

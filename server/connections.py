@@ -93,7 +93,7 @@ class Connections:
             if copy.family not in (socket.AF_INET, socket.AF_INET6) or copy.getsockname()[1] != self._port:
                 return ""
             try:
-                return copy.getpeername()[0]
+                return str(copy.getpeername()[0])
             except OSError:  # it listens, or is closed already
                 return ""
 

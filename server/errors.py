@@ -11,8 +11,8 @@ import contextlib
 import functools
 import logging
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Iterable
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import grpc
 from google.protobuf.message import DecodeError
@@ -30,9 +30,9 @@ from mexica_ai.io.errors import (
 )
 from mexica_ai.rpc import wire
 from mexica_ai.server import handlers
-from mexica_ai.server.auth import CALLER, DOMAIN
-from mexica_ai.server.logs import REQUEST_ID
-from mexica_ai.server.refusals import caller_of, refuse
+from mexica_ai.server.auth import CALLER
+from mexica_ai.server.handlers import REQUEST_ID, Context, Continuation, Handler
+from mexica_ai.server.rejections import caller_of, new_status, reject
 from mexica_ai.server.slots import BusyError
 from mexica_ai.v1 import engine_pb2
 
@@ -62,29 +62,33 @@ MAX_STATUS_BYTES = 4096
 
 _logger = logging.getLogger("mexica_ai.server")
 
+T = TypeVar("T")
 
-def answers_errors(method: Callable[..., Awaitable]) -> Callable[..., Awaitable]:
+
+def answers_errors(method: Callable[[Any, Any, Context], Awaitable[T]]) -> Callable[[Any, Any, Context], Awaitable[T]]:
     """Decorate a servicer's method that returns one answer: its exceptions become statuses.
 
     Errors that are not the caller's fault become INTERNAL with an id, and are logged in full with that id.
     """
 
     @functools.wraps(method)
-    async def answering(self, request, context):
+    async def answering(self: Any, request: Any, context: Context) -> T:
         try:
             return await method(self, request, context)
         except Exception as error:
             status = status_of(error)
-        await _refuse(context, status)
+        await _reject(context, status)
 
     return answering
 
 
-def streams_errors(method: Callable[..., AsyncIterator]) -> Callable[..., AsyncIterator]:
+def streams_errors(
+    method: Callable[[Any, Any, Context], AsyncGenerator[T, None]],
+) -> Callable[[Any, Any, Context], AsyncGenerator[T, None]]:
     """Decorate a servicer's method that yields answers, as `answers_errors` does."""
 
     @functools.wraps(method)
-    async def answering(self, request, context):
+    async def answering(self: Any, request: Any, context: Context) -> AsyncGenerator[T, None]:
         try:
             async with contextlib.aclosing(method(self, request, context)) as answers:
                 async for answer in answers:
@@ -92,13 +96,13 @@ def streams_errors(method: Callable[..., AsyncIterator]) -> Callable[..., AsyncI
             return
         except Exception as error:
             status = status_of(error)
-        await _refuse(context, status)
+        await _reject(context, status)
 
     return answering
 
 
-async def _refuse(context, status: status_pb2.Status) -> NoReturn:
-    await refuse(context, status, caller_of(CALLER.get(), context.peer()))
+async def _reject(context: Context, status: status_pb2.Status) -> NoReturn:
+    await reject(context, status, caller_of(CALLER.get(), context.peer()))
 
 
 class TooLong(NamedTuple):
@@ -111,7 +115,7 @@ class TooLong(NamedTuple):
 _Named = engine_pb2.StopAnalysisRequest
 
 
-class RefusesUnreadable(grpc.aio.ServerInterceptor):
+class RequestCheckInterceptor(grpc.aio.ServerInterceptor):
     """Answers requests that cannot be parsed or are too long with INVALID_ARGUMENT.
 
     gRPC itself would answer UNKNOWN with the text of an exception, and log a traceback. Requests that are too
@@ -130,7 +134,9 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
         self._large = frozenset(large)
         self._many = frozenset(many)
 
-    async def intercept_service(self, continuation, handler_call_details):
+    async def intercept_service(
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
+    ) -> Handler | None:
         """Return the handler of a call; if the method takes one request, with a checked deserializer."""
         handler = await continuation(handler_call_details)
         if handler is None:
@@ -138,8 +144,9 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
 
         is_large = handler_call_details.method in self._large
         is_one_of_many = handler_call_details.method in self._many
+        parse: Any = handler.request_deserializer
 
-        def deserialize(data):
+        def deserialize(data: bytes) -> Any:
             try:
                 if len(data) > wire.MAX_BYTES and not is_large:
                     error = NotationError(
@@ -147,31 +154,32 @@ class RefusesUnreadable(grpc.aio.ServerInterceptor):
                     )
                     # A message that has no more than field 1 keeps the rest as bytes.
                     return TooLong(_Named.FromString(data).analysis_id, error) if is_one_of_many else error
-                return handler.request_deserializer(data)
+                return parse(data)
             except DecodeError:
                 return NotationError(
                     f"request: {len(data)} bytes that cannot be parsed; expected the request message of "
                     f"{handler_call_details.method}"
                 )
 
-        if handler.stream_stream:
+        method: Any = handler.stream_stream
+        if method:
 
-            async def answer(requests, context):
+            async def answer(requests: AsyncIterator[Any], context: Context) -> AsyncIterator[Any]:
                 try:
-                    async with contextlib.aclosing(handler.stream_stream(_readable(requests), context)) as responses:
+                    async with contextlib.aclosing(method(_readable(requests), context)) as responses:
                         async for response in responses:
                             yield response
                     return
                 except NotationError as error:  # of a method that `streams_errors` does not decorate
                     status = status_of(error)
-                await _refuse(context, status)
+                await _reject(context, status)
 
             return grpc.stream_stream_rpc_method_handler(answer, deserialize, handler.response_serializer)
 
         @contextlib.asynccontextmanager
-        async def around(request, context):
+        async def around(request: Any, context: Context) -> AsyncIterator[None]:
             if isinstance(request, NotationError):
-                await _refuse(context, status_of(request))
+                await _reject(context, status_of(request))
             yield
 
         return handlers.wrap(handler, around, deserialize)
@@ -190,13 +198,10 @@ def status_of(error: Exception) -> status_pb2.Status:
     if isinstance(error, MemoryError):
         error = SearchError("no memory to answer this; expected more of it", reason="OUT_OF_MEMORY")
     code = _code_of(error)
-    if code is None:
+    if code is None or not isinstance(error, MexicaAIError):
         return _internal_status(error)
     message = _shorten(str(error), MAX_MESSAGE_CHARS)
-    status = status_pb2.Status(code=code.value[0], message=message)
-    metadata = {"error": _class_name(error), "request_id": REQUEST_ID.get()}
-    info = error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=metadata)
-    status.details.add().Pack(info)
+    status = new_status(code, message, error.reason, _public_class(error))
     if code is grpc.StatusCode.INVALID_ARGUMENT:
         _add_violations(status, error.violations or [Violation(error.path, error.reason, str(error))])
     if isinstance(error, BusyError):
@@ -225,9 +230,9 @@ def failure_of(error: Exception) -> engine_pb2.Failure:
     return failure
 
 
-def _class_name(error: Exception) -> str:
-    """Return the name of the exception's class, or of its base class, that the package defines."""
-    return next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == MexicaAIError.__module__)
+def _public_class(error: MexicaAIError) -> type[MexicaAIError]:
+    """Return the exception's class, or its first base class that the package defines."""
+    return next(kind for kind in type(error).__mro__ if kind.__module__ == MexicaAIError.__module__)
 
 
 def _code_of(error: Exception) -> grpc.StatusCode | None:
@@ -240,15 +245,11 @@ def _code_of(error: Exception) -> grpc.StatusCode | None:
 def _internal_status(error: Exception) -> status_pb2.Status:
     request_id = REQUEST_ID.get() or uuid.uuid4().hex
     _logger.error("internal error; request id %s", request_id, exc_info=error)
-    status = status_pb2.Status(
-        code=grpc.StatusCode.INTERNAL.value[0], message=f"internal error; request id {request_id}"
-    )
-    metadata = {"error": MexicaAIError.__name__, "request_id": request_id}
-    status.details.add().Pack(error_details_pb2.ErrorInfo(reason="INTERNAL", domain=DOMAIN, metadata=metadata))
-    return status
+    message = f"internal error; request id {request_id}"
+    return new_status(grpc.StatusCode.INTERNAL, message, "INTERNAL", MexicaAIError, request_id)
 
 
-def _add_violations(status: status_pb2.Status, violations: list[Violation]) -> None:
+def _add_violations(status: status_pb2.Status, violations: Iterable[Violation]) -> None:
     """Add the violations that fit, at least the first."""
     faults = error_details_pb2.BadRequest()
     for path, reason, message in violations:

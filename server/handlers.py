@@ -5,11 +5,17 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import inspect
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import Any, TypeAlias
 
 import grpc
+
+# Of any messages: an interceptor sees the calls of all methods.
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+Continuation: TypeAlias = "Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]]"
+Around: TypeAlias = "Callable[[Any, Context], AbstractAsyncContextManager[Sending | None]]"
 
 REQUEST_ID: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_request_id", default="")
 """The id of the current call."""
@@ -19,14 +25,14 @@ REQUEST_ID: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_requ
 ROUNDING = 0.01
 
 
-def remaining_s(context: grpc.aio.ServicerContext) -> float | None:
+def remaining_s(context: Context) -> float | None:
     """Return the seconds for which the caller surely waits, None without a deadline."""
     left_s = context.time_remaining()
     return None if left_s is None else left_s * (1 - ROUNDING)
 
 
 class Sending:
-    """What a stream of responses is doing: `responses` is its generator while gRPC sends one of them, else None.
+    """The state of a stream of responses: `responses` is its generator while gRPC sends one of them, else None.
 
     Meanwhile the generator can be closed, but the task must not be cancelled: gRPC would never end the call.
     """
@@ -37,12 +43,7 @@ class Sending:
         """Raise what shall end the stream, after a response was sent."""
 
 
-Around = Callable[[Any, grpc.aio.ServicerContext], AbstractAsyncContextManager[Sending | None]]
-
-
-def wrap(
-    handler: grpc.RpcMethodHandler, around: Around, deserialize: Callable[[bytes], Any] | None = None
-) -> grpc.RpcMethodHandler:
+def wrap(handler: Handler, around: Around, deserialize: Callable[[bytes], Any] | None = None) -> Handler:
     """Return a handler that runs `handler` inside the context `around(request, context)`.
 
     Parameters
@@ -61,10 +62,12 @@ def wrap(
     else:
         kind = "unary_stream" if handler.response_streaming else "unary_unary"
     method = getattr(handler, kind)
+    make: Callable[..., Handler] = getattr(grpc, f"{kind}_rpc_method_handler")
+    deserialize = deserialize or handler.request_deserializer
 
     if inspect.isasyncgenfunction(method):
 
-        async def wrapped(request, context):
+        async def stream(request: Any, context: Context) -> AsyncIterator[Any]:
             async with (
                 around(request, context) as sending,
                 contextlib.aclosing(method(request, context)) as responses,
@@ -76,11 +79,10 @@ def wrap(
                     sending.responses = None
                     sending.check()
 
-    else:
+        return make(stream, deserialize, handler.response_serializer)
 
-        async def wrapped(request, context):
-            async with around(request, context):
-                return await method(request, context)
+    async def answer(request: Any, context: Context) -> Any:
+        async with around(request, context):
+            return await method(request, context)
 
-    make = getattr(grpc, f"{kind}_rpc_method_handler")
-    return make(wrapped, deserialize or handler.request_deserializer, handler.response_serializer)
+    return make(answer, deserialize, handler.response_serializer)

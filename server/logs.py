@@ -23,7 +23,7 @@ import grpc
 from mexica_ai.server import handlers, tracing
 from mexica_ai.server.auth import CALLER, OPEN_PREFIX
 from mexica_ai.server.config import ServerConfig
-from mexica_ai.server.handlers import REQUEST_ID
+from mexica_ai.server.handlers import REQUEST_ID, Context, Continuation, Handler
 from mexica_ai.server.metrics import OTHER, Metrics
 from mexica_ai.server.tracing import Span, Tracing
 
@@ -35,7 +35,7 @@ _BARE = re.compile(r"[A-Za-z0-9._/:\[\]+-]+")
 _logger = logging.getLogger("mexica_ai.server.calls")
 
 
-class LogsCalls(grpc.aio.ServerInterceptor):
+class LoggingInterceptor(grpc.aio.ServerInterceptor):
     """Logs and measures every call, and gives it an id, which the trailing metadata return to the caller.
 
     The id is that of the request's metadata ``x-request-id`` if it consists of 1 to 64 letters, digits and
@@ -54,11 +54,14 @@ class LogsCalls(grpc.aio.ServerInterceptor):
         self._traces = traces
         self._methods = frozenset(methods)
 
-    async def intercept_service(self, continuation, handler_call_details):
+    async def intercept_service(
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
+    ) -> Handler | None:
         """Return the handler of a call with logging around it."""
         begin = time.monotonic()
         method = handler_call_details.method
-        metadata = dict(handler_call_details.invocation_metadata or ())
+        pairs = handler_call_details.invocation_metadata or ()
+        metadata = {key: value for key, value in pairs if isinstance(value, str)}
         request_id = _request_id(metadata)
         span = self._traces.begin(method if method in self._methods else OTHER, metadata)
         handler = await continuation(handler_call_details)
@@ -67,7 +70,7 @@ class LogsCalls(grpc.aio.ServerInterceptor):
             return None
 
         @contextlib.asynccontextmanager
-        async def around(_request, context) -> AsyncIterator[None]:
+        async def around(_request: Any, context: Context) -> AsyncIterator[None]:
             REQUEST_ID.set(request_id)
             tracing.CALL.set(span)
             code, peer = "", context.peer()  # now, since the connection may be gone later
@@ -108,9 +111,9 @@ class LogsCalls(grpc.aio.ServerInterceptor):
         _logger.log(logging.DEBUG if is_quiet else logging.INFO, "call", extra={"fields": fields})
 
 
-def _request_id(metadata: Mapping[str, Any]) -> str:
-    value = metadata.get(ID_KEY)
-    return value if isinstance(value, str) and _ID.fullmatch(value) else uuid.uuid4().hex
+def _request_id(metadata: Mapping[str, str]) -> str:
+    value = metadata.get(ID_KEY, "")
+    return value if _ID.fullmatch(value) else uuid.uuid4().hex
 
 
 def _code_name(code: Any) -> str:
@@ -191,4 +194,4 @@ def configure(config: ServerConfig, stream: TextIO | None = None) -> None:
 
 
 def _level(config: ServerConfig) -> int:
-    return getattr(logging, config.log_level.upper())
+    return logging.getLevelNamesMapping()[config.log_level.upper()]

@@ -5,19 +5,22 @@ from __future__ import annotations
 import contextlib
 import platform
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import grpc
 
 from mexica_ai.io.errors import SearchError
 from mexica_ai.server.config import ServerConfig, format_address, refuse
-from mexica_ai.server.scrapes import ScrapeServer
+from mexica_ai.server.metrics_http import MetricsHttpServer
 
 MAX_LABELS = 64  # values of a label; later ones are counted as "other"
 OTHER = "other"
 _WAIT_BUCKETS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)
 _MARGIN_BUCKETS = (-0.1, -0.01, 0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.3, 1, 10)
 _CALL_BUCKETS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
+
+M = TypeVar("M")  # a kind of metric
 
 
 class Metrics:
@@ -108,11 +111,11 @@ class PrometheusMetrics(Metrics):
 
         self._prometheus = prometheus
         self._host, self._port = host, port
-        self._http_server: ScrapeServer | None = None
+        self._http_server: MetricsHttpServer | None = None
         self.registry = registry = prometheus.CollectorRegistry()
         prometheus.ProcessCollector(registry=registry)
 
-        def make(kind, name, text, labels=(), **options):
+        def make(kind: Callable[..., M], name: str, text: str, labels: Sequence[str] = (), **options: Any) -> M:
             return kind(f"mexica_ai_{name}", text, labels, registry=registry, **options)
 
         counter, histogram = prometheus.Counter, prometheus.Histogram
@@ -196,9 +199,10 @@ class PrometheusMetrics(Metrics):
         """Start to serve the metrics; raise OSError if this address cannot be used."""
 
         def render() -> bytes:
-            return self._prometheus.generate_latest(self.registry)
+            text: bytes = self._prometheus.generate_latest(self.registry)
+            return text
 
-        server = ScrapeServer(self._host, self._port, render)
+        server = MetricsHttpServer(self._host, self._port, render)
         try:
             server.start()
         except OSError as error:

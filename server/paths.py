@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections.abc import Iterator
 
-from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.io.errors import MexicaAIError, Violation
 
 Rule = tuple[str, str]  # a pattern of the whole path, and the field of the request
 
@@ -45,9 +45,8 @@ def naming(rules: list[Rule]) -> Iterator[None]:
         yield
     except MexicaAIError as error:
         message = str(error)
-        changed = {}
-        for path in {error.path, *(violation.path for violation in error.violations)}:
-            changed[path] = _renamed(path, rules)
+        old_paths = {error.path, *(violation.path for violation in error.violations)}
+        changed = {path: _renamed(path, rules) for path in old_paths}
         # Messages begin with their paths, and that of several faults contains the others.
         starts = "|".join(re.escape(f"{path}: ") for path in sorted(changed, key=len, reverse=True) if path)
         if starts:
@@ -57,19 +56,17 @@ def naming(rules: list[Rule]) -> Iterator[None]:
                 message,
             )
         error.args = (message, *error.args[1:])
-        error.violations = [
-            violation._replace(
-                path=changed[violation.path],
-                message=re.sub(
-                    f"^{re.escape(violation.path)}: ",
-                    lambda _, path=violation.path: f"{changed[path]}: ",
-                    violation.message,
-                ),
-            )
-            for violation in error.violations
-        ]
+        error.violations = tuple(_moved(violation, changed[violation.path]) for violation in error.violations)
         error.path = changed[error.path]
         raise
+
+
+def _moved(violation: Violation, path: str) -> Violation:
+    start = f"{violation.path}: "
+    message = violation.message
+    if message.startswith(start):
+        message = f"{path}: {message.removeprefix(start)}"
+    return violation._replace(path=path, message=message)
 
 
 def _renamed(path: str, rules: list[Rule]) -> str:

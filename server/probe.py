@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from typing import Any
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -33,10 +34,11 @@ def health(config: ServerConfig, timeout_s: float = TIMEOUT_S) -> str:
     target = format_address(_reachable(config.host), config.port)
     with _channel(config, target) as channel:
         try:
-            answer = health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=timeout_s)
+            stub: Any = health_pb2_grpc.HealthStub(channel)
+            answer = stub.Check(health_pb2.HealthCheckRequest(), timeout=timeout_s)
         except grpc.RpcError as error:
             return f"{error.code().name}: {error.details()}"
-    return health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status)
+    return str(health_pb2.HealthCheckResponse.ServingStatus.Name(answer.status))
 
 
 def _reachable(host: str) -> str:
@@ -56,6 +58,7 @@ def _channel(config: ServerConfig, target: str) -> grpc.Channel:
         return grpc.insecure_channel(target, options)
     from mexica_ai.server.auth import read_file
 
+    assert config.tls_key  # comes with the certificate
     chain = read_file("tls_certificate", config.tls_certificate)
     pair = (read_file("tls_key", config.tls_key), chain) if config.tls_client_ca else (None, None)
     options.append(("grpc.ssl_target_name_override", _name_in(chain)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import pickle
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,9 @@ class ResultCache:
 
     def _key(self, question: Question, caller: str) -> bytes | None:
         settings = question.settings
-        limits = settings.limits
+        limits, weights = settings.limits, settings.weights
+        if isinstance(weights, (str, os.PathLike)):  # a file, which may change
+            return None
         if not (self._results.maxsize and question.has_seed and limits.iterations and limits.threads == 1):
             return None
         parts = [
@@ -62,6 +65,6 @@ class ResultCache:
             settings.seed,
             settings.level,
             settings.candidates,
-            settings.weights.sha256 if settings.weights else None,
+            weights.sha256 if weights else None,
         ]
         return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode()).digest()

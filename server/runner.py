@@ -1,5 +1,8 @@
 """Running a search in its slot: in a worker thread, until its native threads have ended.
 
+A search stops at once and runs at a lower priority. Only its native threads do: a Python thread with a low priority
+that held the GIL would delay all calls.
+
 A search frees its slot when its threads have ended, even if the caller is gone. If the processors are so busy that
 the threads do not end in time, the answer does not wait for them, but the next search in the slot does: it would get
 no processor time either.
@@ -9,9 +12,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 from mexica_ai.analysis.results import Result
-from mexica_ai.analysis.search import SearchRun
+from mexica_ai.analysis.search import Search, SearchRun
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game.position import Position
@@ -22,7 +26,15 @@ from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.slots import BusyError, Ticket, loop_time
 from mexica_ai.server.workers import Workers
 
+NICENESS = 15  # added to the niceness of the native threads
+LATE_S = 0.01  # how long to wait for the end of a search after its time
+
 MakeRun = Callable[[Position, SearchSettings], SearchRun]
+
+
+def make_run(position: Position, settings: SearchSettings) -> SearchRun:
+    """Return a search of a server."""
+    return SearchRun(position, settings, search_class=partial(Search, niceness=NICENESS), late_s=LATE_S)
 
 
 class Runner:
@@ -33,7 +45,7 @@ class Runner:
         self._metrics = metrics
         self._make_run = make_run
         self._workers = Workers(number, "search")
-        self._searches: dict[asyncio.Future, tuple[Ticket, Stop]] = {}  # running -> its slot, and what stops it
+        self._searches: dict[asyncio.Future[None], tuple[Ticket, Stop]] = {}  # running -> its slot, and what stops it
 
     def start(
         self,
@@ -54,7 +66,7 @@ class Runner:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Result] = loop.create_future()
 
-        def work():
+        def work() -> None:
             run = None
             try:
                 run = self._make_run(position, settings)
@@ -83,7 +95,7 @@ class Runner:
     def _watch(
         self,
         answer: asyncio.Future[Result],
-        search: asyncio.Future,
+        search: asyncio.Future[None],
         ticket: Ticket,
         call: Call,
         due: float,
@@ -92,7 +104,7 @@ class Runner:
         span = tracing.CALL.get().begin("search")
         iterations, left_s = 0, None
 
-        def note_answer(_):
+        def note_answer(_: asyncio.Future[Result]) -> None:
             nonlocal iterations, left_s
             self._admission.slots.note_ending(ticket)
             left_s = call.remaining_s()
@@ -105,7 +117,7 @@ class Runner:
             span.end(iterations=iterations, stop_reason=result.stop_reason)
             self._admission.note_result(result, loop_time() - due)
 
-        def note_end(_):
+        def note_end(_: asyncio.Future[None]) -> None:
             del self._searches[search]
             self._admission.slots.give_back(ticket)
             self._metrics.search_ended(iterations, left_s)

@@ -1,6 +1,6 @@
-"""What decides when a request is worked on: the searches of a server, its light calls, and their order.
+"""The order of work: searches of a server, and its calls that do not search.
 
-`Scheduler` knows neither gRPC nor protobuf. A `Call` says who asks and until when, a `Question` what to search.
+`Scheduler` knows neither gRPC nor protobuf. A `Call` names the caller and its deadline, a `Question` the position.
 `Admission` decides which searches get a slot, and how much time; a `Runner` runs them in it.
 
 All times are on the clock of the event loop.
@@ -9,41 +9,46 @@ All times are on the clock of the event loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from mexica_ai.analysis.annotate import TurnEvaluation, evaluate_record, seat_turns
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.search import SearchRun
+from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.analysis.stopping import Stop
+from mexica_ai.game.position import Position
 from mexica_ai.game.registry import Weights
-from mexica_ai.server import searches, tracing
+from mexica_ai.io.json_types import JsonObject
+from mexica_ai.server import tracing
 from mexica_ai.server.admission import Admission
 from mexica_ai.server.calls import Call, Question
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.result_cache import ResultCache
-from mexica_ai.server.runner import MakeRun, Runner
+from mexica_ai.server.runner import MakeRun, Runner, make_run
 from mexica_ai.server.slots import MIN_SEARCH_S, PATIENCE_S, BusyError, loop_time, shutting_down
-from mexica_ai.server.workers import LightWorkers, Workers
+from mexica_ai.server.workers import FairWorkers, Workers
 
 # Shortest time between two rejected calls whose positions are checked for a forced turn: a check takes three
 # times as long as a rejection.
 FORCED_CHECK_S = 0.25
 RECORD_RETRY_S = 0.5  # longest time before a record's search tries again to enter a full queue
 
+T = TypeVar("T")
+
 
 class Scheduler:
-    """Admits and runs the searches and the light calls of one server; its coroutines run in one event loop.
+    """Admits and runs the calls of one server; its coroutines run in one event loop.
 
     Parameters
     ----------
     config : ServerConfig
     metrics : Metrics, optional
-        What is told of searches and rejections.
+        Counts searches and rejections.
     make_run : callable, optional
         Makes the `SearchRun` of a position and settings, in a worker thread.
 
@@ -52,17 +57,15 @@ class Scheduler:
     admission : Admission
     """
 
-    def __init__(
-        self, config: ServerConfig, metrics: Metrics | None = None, make_run: MakeRun = searches.make_run
-    ) -> None:
+    def __init__(self, config: ServerConfig, metrics: Metrics | None = None, make_run: MakeRun = make_run) -> None:
         self._config = config
         self._metrics = metrics or Metrics()
         self.admission = Admission(config, self._metrics)
         self._runner = Runner(config.slots, self.admission, self._metrics, make_run)
         per_caller = config.max_waiting_per_caller
-        self._light = LightWorkers(config.light_workers, "light", per_caller, self._metrics)
+        self._light = FairWorkers(config.light_workers, "light", per_caller, self._metrics)
         # A search of one iteration takes a millisecond or two, so it must not wait for calls that take 100 ms.
-        self._single = LightWorkers(1, "single", max(config.max_waiting, per_caller), self._metrics)
+        self._single = FairWorkers(1, "single", max(config.max_waiting, per_caller), self._metrics)
         # Threads that evaluate records mostly wait for a slot.
         self._records = Workers(config.slots + config.max_waiting, "record")
         self._results = ResultCache(config.cache_mb << 20)
@@ -107,7 +110,7 @@ class Scheduler:
 
     async def analyze(
         self, question: Question, call: Call, interval_s: float, stopping: asyncio.Event
-    ) -> AsyncIterator[Result]:
+    ) -> AsyncGenerator[Result, None]:
         """Search a position, and yield intermediate results; the last one has a stop reason.
 
         Setting `stopping` ends the search, or the wait for a slot: then the result is of a single iteration.
@@ -123,7 +126,7 @@ class Scheduler:
         settings = self.admission.settings_in_slot(question, ticket)
         news = _News()
 
-        def use(run):
+        def use(run: SearchRun) -> Result:
             for result in run.results(interval_s):
                 news.tell(result)
             return result
@@ -154,14 +157,14 @@ class Scheduler:
 
     async def evaluate(
         self,
-        record: Callable[[], dict[str, Any]],
+        record: Callable[[], JsonObject],
         turns: range,
         call: Call,
         limits: Limits,
         *,
         seed: int,
         weights: Weights | None,
-    ) -> AsyncIterator[TurnEvaluation]:
+    ) -> AsyncGenerator[TurnEvaluation, None]:
         """Evaluate turns of a game; each search takes a slot of its own, so that others are not kept out.
 
         Parameters
@@ -180,7 +183,7 @@ class Scheduler:
         loop = asyncio.get_running_loop()
         pending: set[Future[Result]] = set()
 
-        def search(position, settings, stop):
+        def search(position: Position, settings: SearchSettings, stop: Stop) -> Result:
             question = Question(position, replace(settings, limits=limits, weights=weights))
             found = asyncio.run_coroutine_threadsafe(self._search_patiently(question, call, stop), loop)
             pending.add(found)
@@ -189,7 +192,7 @@ class Scheduler:
             finally:
                 pending.discard(found)
 
-        def begin():
+        def begin() -> tuple[Iterator[TurnEvaluation], int]:
             read = record()
             evaluations = evaluate_record(
                 read,
@@ -254,15 +257,15 @@ class Scheduler:
         self._results.put(question, result, call.caller)
         return result
 
-    # --- light calls
+    # --- calls that do not search
 
-    async def light(self, call: Call, function: Callable, *args: Any) -> Any:
-        """Return `function(*args)`, which does not search, from a light worker; callers take turns.
+    async def light(self, call: Call, function: Callable[..., T], *args: Any) -> T:
+        """Return `function(*args)`, which does not search, in a worker thread; callers take turns.
 
         Raises
         ------
         BusyError
-            Too many light calls wait, or there are no threads.
+            Too many such calls wait, or there are no threads.
         """
         return await self._light.run(call, function, *args)
 
@@ -288,7 +291,7 @@ class Scheduler:
 
 
 class _News:
-    """What a search in a worker thread has to tell; only the newest result is kept for a slow reader."""
+    """The results of a search in a worker thread; only the newest one is kept for a slow reader."""
 
     def __init__(self) -> None:
         self.newest: list[Result] = []

@@ -1,4 +1,4 @@
-"""What an operator should know of the certificates, the key and the tokens of a server before callers notice it."""
+"""Concerns about the certificates, the key and the tokens of a server, for its operator."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """The servicer of `mexica_ai.v1.EngineService`: it translates between messages and the scheduler's values."""
 
+# ruff: noqa: N802, the methods have the names of the service
+
 from __future__ import annotations
 
 import asyncio
@@ -7,9 +9,11 @@ import contextlib
 import dataclasses
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from importlib import metadata
-from typing import Any
+from typing import TypeVar
+
+from google.protobuf.message import Message
 
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.explain import explain
@@ -27,7 +31,8 @@ from mexica_ai.server.auth import CALLER
 from mexica_ai.server.calls import Call, Question
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import TooLong, answers_errors, failure_of, streams_errors
-from mexica_ai.server.refusals import Pace, caller_of
+from mexica_ai.server.handlers import Context
+from mexica_ai.server.rejections import RateLimiter, caller_of
 from mexica_ai.server.scheduler import Scheduler
 from mexica_ai.server.slots import SHUTTING_DOWN, BusyError, loop_time
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
@@ -40,6 +45,9 @@ MAX_ID_CHARS = 64  # of the id of one of many requests
 
 _ANALYSIS_ID = re.compile(r"[A-Za-z0-9._-]{0,64}")
 
+M = TypeVar("M", bound=Message)
+T = TypeVar("T")
+
 
 class EngineService(engine_pb2_grpc.EngineServiceServicer):
     """Answers calls; all methods run in one event loop.
@@ -48,9 +56,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     ----------
     config : ServerConfig
     scheduler : Scheduler
-        What admits and runs searches and light calls.
-    pace : Pace
-        Of the requests of one caller that come in one call; the same as of its calls.
+    limiter : RateLimiter
+        Rate limit per caller, shared by calls and by requests within a stream.
 
     Raises
     ------
@@ -58,18 +65,18 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         Reason INVALID_CONFIG: a file of weights cannot be used.
     """
 
-    def __init__(self, config: ServerConfig, scheduler: Scheduler, pace: Pace) -> None:
+    def __init__(self, config: ServerConfig, scheduler: Scheduler, limiter: RateLimiter) -> None:
         self._config = config
         self._scheduler = scheduler
         self._weights = config.read_weights()
-        self._pace = pace
+        self._limiter = limiter
         self._analyses: dict[tuple[str, str], set[asyncio.Event]] = {}  # (caller, name) -> what ends them
         self._engine_version = metadata.version("mexica-ai")
 
     # --- searches
 
     @answers_errors
-    async def BestTurn(self, request, context):  # noqa: N802, the names are the service's
+    async def BestTurn(self, request: engine_pb2.BestTurnRequest, context: Context) -> engine_pb2.BestTurnResponse:
         """Search a position; see engine.proto."""
         call = _call(context)
         question = await self._read(request, call)
@@ -77,7 +84,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         return engine_pb2.BestTurnResponse(result=self._message(question, result, explains=request.explain))
 
     @streams_errors
-    async def BestTurns(self, requests, context):  # noqa: N802
+    async def BestTurns(
+        self, requests: AsyncIterator[engine_pb2.BestTurnsRequest | TooLong], context: Context
+    ) -> AsyncGenerator[engine_pb2.BestTurnsResponse, None]:
         """Search many positions; see engine.proto."""
         call = _call(context)
         answer = functools.partial(self._answer_one, call)
@@ -90,7 +99,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     ) -> engine_pb2.BestTurnsResponse:
         """Answer one of many requests; only if the server shuts down raise an error."""
         answer = engine_pb2.BestTurnsResponse(id=request.id[:MAX_ID_CHARS])
-        await asyncio.sleep(self._pace.wait_s(caller_of(call.caller, call.peer), float("inf")))
+        await asyncio.sleep(self._limiter.wait_s(caller_of(call.caller, call.peer), float("inf")))
         try:
             if isinstance(request, TooLong):
                 raise request.error
@@ -111,7 +120,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         return answer
 
     @streams_errors
-    async def Analyze(self, request, context):  # noqa: N802
+    async def Analyze(
+        self, request: engine_pb2.AnalyzeRequest, context: Context
+    ) -> AsyncGenerator[engine_pb2.AnalyzeResponse, None]:
         """Search a position, and send the result so far at an interval; see engine.proto."""
         if not _ANALYSIS_ID.fullmatch(request.analysis_id):
             raise NotationError(
@@ -139,7 +150,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                     )
 
     @answers_errors
-    async def StopAnalysis(self, request, context):  # noqa: N802
+    async def StopAnalysis(
+        self, request: engine_pb2.StopAnalysisRequest, context: Context
+    ) -> engine_pb2.StopAnalysisResponse:
         """End running analyses of this caller; see engine.proto."""
         if not request.analysis_id:
             raise NotationError(
@@ -153,7 +166,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         return engine_pb2.StopAnalysisResponse(num_stopped=len(stops))
 
     @streams_errors
-    async def EvaluateRecord(self, request, context):  # noqa: N802
+    async def EvaluateRecord(
+        self, request: engine_pb2.EvaluateRecordRequest, context: Context
+    ) -> AsyncGenerator[engine_pb2.EvaluateRecordResponse, None]:
         """Evaluate each turn of a game; see engine.proto."""
         if len(request.turns) > self._config.max_record_turns:
             raise NotationError(
@@ -166,7 +181,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             wire.check_size(turn, f"turns[{number}]")
         call, seed = _call(context), wire.seed_of(request)
         limits = self._scheduler.admission.clamp(**wire.limits_of(request.limits))
-        start = await self._lightly(call, wire.position_from_message, request.start, "start")
+        start = await self._lightly(call, functools.partial(wire.position_from_message, path="start"), request.start)
         weights = self._weights.get(start.game, request.weights)
         evaluations = self._scheduler.evaluate(
             functools.partial(wire.record_of, start, request.turns),
@@ -181,7 +196,14 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 async for evaluation in evaluations:
                     yield wire.evaluation_to_message(evaluation)
 
-    async def _read(self, request, call: Call, *, unlimited: bool = False, is_patient: bool = False) -> Question:
+    async def _read(
+        self,
+        request: engine_pb2.BestTurnRequest | engine_pb2.AnalyzeRequest,
+        call: Call,
+        *,
+        unlimited: bool = False,
+        is_patient: bool = False,
+    ) -> Question:
         """Read the fields that requests share; the position last, and, if it is not patient, only if it is accepted."""
         settings = SearchSettings(
             self._scheduler.admission.clamp(**wire.limits_of(request.limits), unlimited=unlimited),
@@ -219,7 +241,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             return message
 
     @contextlib.contextmanager
-    def _named(self, caller: str, name: str, stop: asyncio.Event):
+    def _named(self, caller: str, name: str, stop: asyncio.Event) -> Iterator[None]:
         if not name:
             yield
             return
@@ -232,42 +254,50 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             if not stops:
                 self._analyses.pop((caller, name), None)
 
-    # --- light calls
+    # --- calls that do not search
 
     @answers_errors
-    async def NewGame(self, request, context):  # noqa: N802
+    async def NewGame(self, request: engine_pb2.NewGameRequest, context: Context) -> engine_pb2.NewGameResponse:
         """Deal a new game; see engine.proto."""
         return await self._lightly(_call(context), answers.deal, request)
 
     @answers_errors
-    async def ApplyTurn(self, request, context):  # noqa: N802
+    async def ApplyTurn(self, request: engine_pb2.ApplyTurnRequest, context: Context) -> engine_pb2.ApplyTurnResponse:
         """Play a turn; see engine.proto."""
         return await self._lightly(_call(context), answers.apply_turn, request, is_quick=not _is_view(request.position))
 
     @answers_errors
-    async def LegalActions(self, request, context):  # noqa: N802
+    async def LegalActions(
+        self, request: engine_pb2.LegalActionsRequest, context: Context
+    ) -> engine_pb2.LegalActionsResponse:
         """List legal actions; see engine.proto."""
         is_quick = not (request.actions and _is_view(request.position))
         return await self._lightly(_call(context), answers.legal_actions, request, is_quick=is_quick)
 
     @answers_errors
-    async def ValidatePosition(self, request, context):  # noqa: N802
+    async def ValidatePosition(
+        self, request: engine_pb2.ValidatePositionRequest, context: Context
+    ) -> engine_pb2.ValidatePositionResponse:
         """List the faults of a position; see engine.proto."""
         return await self._lightly(_call(context), answers.validate_position, request)
 
     @answers_errors
-    async def ConsiderProposal(self, request, context):  # noqa: N802
+    async def ConsiderProposal(
+        self, request: engine_pb2.ConsiderProposalRequest, context: Context
+    ) -> engine_pb2.ConsiderProposalResponse:
         """Answer whether the engine agrees to a proposal; see engine.proto."""
         return await self._scheduler.light(_call(context), answers.consider, request)
 
     @answers_errors
-    async def ListGames(self, request, context):  # noqa: N802
+    async def ListGames(self, request: engine_pb2.ListGamesRequest, context: Context) -> engine_pb2.ListGamesResponse:
         """List the games; see engine.proto."""
         games = (registry.get(name).rules for name in registry.names())
         return engine_pb2.ListGamesResponse(games=map(wire.game_to_message, games))
 
     @answers_errors
-    async def GetEngineInfo(self, request, context):  # noqa: N802
+    async def GetEngineInfo(
+        self, request: engine_pb2.GetEngineInfoRequest, context: Context
+    ) -> engine_pb2.GetEngineInfoResponse:
         """Describe the engine; see engine.proto."""
         config = self._config
         answer = engine_pb2.GetEngineInfoResponse(
@@ -290,18 +320,18 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             answer.weights.add(game=weights.game, version=weights.version, sha256=weights.sha256, name=name)
         return answer
 
-    async def _lightly(self, call: Call, function: Callable, request: Any, *args: Any, is_quick: bool = True) -> Any:
-        """Return `function(request, *args)`; small requests are answered here, others in a light worker.
+    async def _lightly(self, call: Call, function: Callable[[M], T], request: M, *, is_quick: bool = True) -> T:
+        """Return `function(request)`; small requests are answered here, others in a worker thread.
 
         If `is_quick` is false, always use a worker. For a typical position, switching to a worker and back
         costs more than the work itself, above all while all cores search.
         """
         if is_quick and request.ByteSize() <= SMALL_BYTES:
-            return function(request, *args)
-        return await self._scheduler.light(call, function, request, *args)
+            return function(request)
+        return await self._scheduler.light(call, function, request)
 
 
-def _call(context) -> Call:
+def _call(context: Context) -> Call:
     remaining_s = handlers.remaining_s(context)
     deadline = None if remaining_s is None else loop_time() + remaining_s
     return Call(CALLER.get(), context.peer(), deadline)
@@ -324,7 +354,7 @@ def _is_view(message: engine_pb2.Position) -> bool:
     return "viewer" in position.DESCRIPTOR.fields_by_name and position.HasField("viewer")
 
 
-def _turn_indices(request) -> range:
+def _turn_indices(request: engine_pb2.EvaluateRecordRequest) -> range:
     """Return the indices of the turns that an EvaluateRecordRequest asks for."""
     number, first = len(request.turns), request.first_turn
     last = first + request.num_turns if request.num_turns else number

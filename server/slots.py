@@ -42,6 +42,10 @@ class BusyError(SearchError):
         self.retry_s = retry_s
 
 
+def _future() -> asyncio.Future[Ticket]:
+    return asyncio.get_running_loop().create_future()
+
+
 @dataclass(eq=False)
 class Ticket:
     """A search that runs or waits. Times are on the event loop's clock; `due` orders the calls of a caller.
@@ -59,12 +63,12 @@ class Ticket:
     started_at: float = 0.0
     ends_at: float = 0.0
     is_ending: bool = False
-    granted: asyncio.Future | None = field(default=None, repr=False)
+    granted: asyncio.Future[Ticket] = field(default_factory=_future, repr=False)
 
 
 @dataclass(eq=False)
 class _Caller:
-    """What one caller has: its running searches, its waiting calls in order, and the slot time it has used.
+    """The account of one caller: its running searches, its waiting calls in order, and the slot time it has used.
 
     `used_s` only compares callers: one that comes back starts with no less than the busy ones have.
     """
@@ -161,12 +165,11 @@ class SearchSlots:
         if self._num_waiting >= self._max_waiting:
             self._make_room(account)
         self._callers[caller] = account
-        ticket.granted = asyncio.get_running_loop().create_future()
         bisect.insort(account.waiting, ticket, key=_order)
         self._num_waiting += 1
         self._end_unlimited()
         try:
-            async with asyncio.timeout_at(None if deadline is None else self._give_up_at(ticket)):
+            async with asyncio.timeout_at(None if deadline is None else self._give_up_at(ticket.start_by, deadline)):
                 await ticket.granted
         except TimeoutError:
             if not _was_granted(ticket):
@@ -280,9 +283,9 @@ class SearchSlots:
         return ticket
 
     @staticmethod
-    def _give_up_at(ticket: Ticket) -> float:
+    def _give_up_at(start_by: float, deadline: float) -> float:
         # When half of its search time is gone; a later rejection would not arrive in time.
-        return max(ticket.start_by, (ticket.start_by + ticket.deadline) / 2 - MIN_SEARCH_S)
+        return max(start_by, (start_by + deadline) / 2 - MIN_SEARCH_S)
 
     def _start(self, ticket: Ticket, account: _Caller) -> Ticket:
         now = loop_time()
@@ -364,13 +367,16 @@ class SearchSlots:
 
     def _starts(self, own: _Caller, ticket: Ticket | None, now: float) -> dict[Ticket, float]:
         """Return when the waiting calls of a caller, and this one, start if all searches use their budgets."""
-        ends = [(max(now, self._end_of(other, own)), index, other) for index, other in enumerate(self._running)]
+        ends = [
+            (max(now, self._end_of(other, own)), index, self._callers[other.caller])
+            for index, other in enumerate(self._running)
+        ]
         heapq.heapify(ends)
-        ends = [(end, index, self._callers[other.caller]) for end, index, other in ends]
-        queues, shares = {}, {}
+        queues: dict[_Caller, list[Ticket]] = {}
+        shares: dict[_Caller, tuple[int, float]] = {}
         for account in {*self._callers.values(), own}:
             queues[account] = list(reversed(account.waiting))
-            shares[account] = [account.running, account.used_s]
+            shares[account] = (account.running, account.used_s)
         if ticket is not None:
             queues[own] = sorted([*own.waiting, ticket], key=_order, reverse=True)
         starts: dict[Ticket, float] = {}
@@ -387,7 +393,8 @@ class SearchSlots:
                 )
             if best is None:
                 moment, _, account = heapq.heappop(ends)
-                shares[account][0] -= 1
+                running, used_s = shares[account]
+                shares[account] = (running - 1, used_s)
                 free += 1
                 continue
             first = queues[best].pop()
@@ -396,8 +403,8 @@ class SearchSlots:
             if best is own:
                 starts[first] = moment
                 left -= 1
-            shares[best][0] += 1
-            shares[best][1] += first.budget_s
+            running, used_s = shares[best]
+            shares[best] = (running + 1, used_s + first.budget_s)
             free -= 1
             heapq.heappush(ends, (moment + first.budget_s, next(numbers), best))
         return starts
@@ -411,17 +418,18 @@ class SearchSlots:
     # --- searches without a time of their own
 
     def _end_unlimited(self) -> None:
-        """End the longest running searches without a time of their own, as many as calls wait for their slots."""
+        """End the longest running searches without a time of their own, one for each waiting call."""
         if self._yield_timer is not None:
             self._yield_timer.cancel()
             self._yield_timer = None
-        unlimited = sorted((ticket for ticket in self._running if ticket.end), key=lambda ticket: ticket.started_at)
+        unlimited = [(ticket, ticket.end) for ticket in self._running if ticket.end]
+        unlimited.sort(key=lambda pair: pair[0].started_at)
         if not (unlimited and self._num_waiting):
             return
         now = loop_time()
         ending = sum(ticket.is_ending for ticket in self._running)
         next_at = float("inf")
-        for ticket in unlimited:
+        for ticket, end in unlimited:
             if ticket.is_ending:
                 continue
             own = self._callers[ticket.caller]
@@ -438,7 +446,7 @@ class SearchSlots:
             if ends_at <= now:
                 self.note_ending(ticket)
                 ending += 1
-                ticket.end()
+                end()
             else:
                 next_at = min(next_at, ends_at)
         if next_at < float("inf"):

@@ -19,6 +19,7 @@ from mexica_ai.rpc.targets import DIRECT, proxy_of
 from mexica_ai.server.config import ServerConfig, refuse
 
 if TYPE_CHECKING:
+    from opentelemetry import trace
     from opentelemetry.sdk.trace import TracerProvider
 
 SERVICE = "mexica-ai"
@@ -77,8 +78,7 @@ class Tracing:
             Of the request. A `traceparent` that is none is ignored, as the standard asks.
         """
         found = _TRACEPARENT.fullmatch(metadata.get("traceparent", ""))
-        is_known = found and not (found[1] == "00" and found[3])
-        return Span(found[2] if is_known else "")
+        return Span(found[2] if found and not (found[1] == "00" and found[3]) else "")
 
     def close(self) -> None:
         """Send the last spans."""
@@ -90,7 +90,7 @@ class OpenTelemetry(Tracing):
     Parameters
     ----------
     provider : opentelemetry.sdk.trace.TracerProvider
-        What keeps and exports spans.
+        Keeps and exports spans.
     """
 
     def __init__(self, provider: TracerProvider) -> None:
@@ -105,13 +105,13 @@ class OpenTelemetry(Tracing):
 
         service, _, name = method.removeprefix("/").rpartition("/")
         carrier = {key: metadata[key] for key in _HEADERS if key in metadata}
-        made = self._tracer.start_span(
+        recorded = self._tracer.start_span(
             f"{service}/{name}",
             self._propagator.extract(carrier),
             SpanKind.SERVER,
             {"rpc.system": "grpc", "rpc.service": service, "rpc.method": name},
         )
-        return _Recorded(self._tracer, made)
+        return _Recorded(self._tracer, recorded)
 
     def close(self) -> None:
         # Without a collector the exporter would try for longer; a daemon does not keep the process.
@@ -121,20 +121,20 @@ class OpenTelemetry(Tracing):
 
 
 class _Recorded(Span):
-    def __init__(self, tracer, made) -> None:
-        super().__init__(f"{made.get_span_context().trace_id:032x}")
-        self._tracer, self._made = tracer, made
+    def __init__(self, tracer: trace.Tracer, recorded: trace.Span) -> None:
+        super().__init__(f"{recorded.get_span_context().trace_id:032x}")
+        self._tracer, self._recorded = tracer, recorded
 
     def begin(self, name: str) -> Span:
         # Not as the current span of the context: abandoned streams end in another task, where it cannot be reset.
         from opentelemetry.trace import set_span_in_context
 
-        return _Recorded(self._tracer, self._tracer.start_span(name, set_span_in_context(self._made)))
+        return _Recorded(self._tracer, self._tracer.start_span(name, set_span_in_context(self._recorded)))
 
     def end(self, **attributes: Any) -> None:
-        if self._made.is_recording():
-            self._made.set_attributes(attributes)
-            self._made.end()
+        if self._recorded.is_recording():
+            self._recorded.set_attributes(attributes)
+            self._recorded.end()
 
 
 def make_tracing(config: ServerConfig, version: str) -> Tracing:
@@ -159,7 +159,9 @@ def make_tracing(config: ServerConfig, version: str) -> Tracing:
         )
     own = Resource.create({SERVICE_NAME: SERVICE, SERVICE_VERSION: version})
     provider = TracerProvider(resource=own.merge(OTELResourceDetector().detect()), shutdown_on_exit=False)
-    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(channel_options=_channel_options())))
+    options: Any = _channel_options()  # the exporter annotates a tuple of exactly one option
+    exporter = OTLPSpanExporter(channel_options=options)
+    provider.add_span_processor(BatchSpanProcessor(exporter))
     return OpenTelemetry(provider)
 
 

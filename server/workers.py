@@ -1,4 +1,4 @@
-"""Worker threads of a server, and light calls in them: calls that do not search but take some processor time."""
+"""Worker threads of a server, and calls in them that do not search but take some processor time."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ import contextvars
 import functools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 from mexica_ai.server.calls import Call
-from mexica_ai.server.light import LightPlaces
+from mexica_ai.server.fair_semaphore import FairSemaphore
 from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.slots import BusyError, shutting_down
 
 NO_THREADS_RETRY_S = 1.0
-FULL_CALLERS = 4  # number of callers whose queues of light calls can be full at the same time
+FULL_CALLERS = 4  # number of callers whose queues can be full at the same time
+
+T = TypeVar("T")
 
 
 class Workers:
@@ -25,7 +27,7 @@ class Workers:
         self._pool = ThreadPoolExecutor(number, thread_name_prefix=name)
         self._is_closed = False
 
-    def submit(self, function: Callable, *args: Any) -> asyncio.Future:
+    def submit(self, function: Callable[..., T], *args: Any) -> asyncio.Future[T]:
         """Run a function in the next free thread, with the context of the call for its logs and traces.
 
         Raises
@@ -52,21 +54,21 @@ class Workers:
         self._pool.shutdown(wait=wait)
 
 
-class LightWorkers(Workers):
-    """Threads for light calls, in which callers take turns."""
+class FairWorkers(Workers):
+    """Threads in which callers take turns."""
 
     def __init__(self, number: int, name: str, max_waiting_per_caller: int, metrics: Metrics) -> None:
         super().__init__(number, name)
-        self._places = LightPlaces(number, max_waiting_per_caller, FULL_CALLERS * max_waiting_per_caller)
+        self._places = FairSemaphore(number, max_waiting_per_caller, FULL_CALLERS * max_waiting_per_caller)
         self._metrics = metrics
 
-    async def run(self, call: Call, function: Callable, *args: Any) -> Any:
+    async def run(self, call: Call, function: Callable[..., T], *args: Any) -> T:
         """Return `function(*args)`, once it is the caller's turn.
 
         Raises
         ------
         BusyError
-            Too many light calls wait, there are no threads, or the server shuts down.
+            Too many calls wait, there are no threads, or the server shuts down.
         """
         with self._metrics.noting_rejections():
             await self._places.take(call.caller or call.peer)
@@ -79,7 +81,7 @@ class LightWorkers(Workers):
         # Shielded: cancelling a call does not stop its worker, which keeps its place until it ends.
         return await asyncio.shield(answer)
 
-    def _leave(self, answer: asyncio.Future) -> None:
+    def _leave(self, answer: asyncio.Future[Any]) -> None:
         self._places.give_back()
         if not answer.cancelled():
             answer.exception()  # marks it as retrieved, even if nothing awaits the answer

@@ -1,8 +1,8 @@
 """Clients of a running server (`mexica-ai serve`): `Client`, and `AsyncClient` for asyncio.
 
 Both have the calls of `mexica_ai.rpc.calls.Calls`; a `Client` returns answers and iterators, an `AsyncClient`
-coroutines and asynchronous iterators. They raise the same exceptions as the package's own functions. What only a
-service can suffer from is a SearchError. Its `reason` is the server's, such as TOO_MANY_WAITING; if the server gave
+coroutines and asynchronous iterators. They raise the same exceptions as the package's own functions. Failures that
+only a service can have are a SearchError. Its `reason` is the server's, such as TOO_MANY_WAITING; if the server gave
 none, it is the name of the gRPC status, such as UNAVAILABLE. Its `retry_after_s` is the server's, too.
 """
 
@@ -39,7 +39,7 @@ _UNREADABLE = "Exception deserializing response!"  # what grpc says of an answer
 
 
 class _Connected(Calls):
-    """What both clients have beside their calls: the server's name, and how a channel to it is opened."""
+    """The base of both clients: the server's name, and the opening of a channel to it."""
 
     _grpc: ClassVar[ModuleType]  # grpc or grpc.aio, whose functions have the same names
 
@@ -60,7 +60,7 @@ class _Connected(Calls):
             ) from None
         self._metadata = () if token is None else (("authorization", f"Bearer {token}"),)
         proxy = targets.proxy_of(target, os.environ)
-        # What messages call the server.
+        # The server's name in messages.
         self._name = target if proxy is None else f"{target} (by the proxy {proxy[0]}, from {proxy[1]})"
         self._open = _opener(self._grpc, target, root_certificates, certificate, key, is_direct=proxy is None)
         self._opened()
@@ -207,12 +207,12 @@ class AsyncClient(_Connected):
     async def _ask(self, describe: Callable[[], Call[T]]) -> T:
         call = describe()
         running = self._stub(call)(call.request, timeout=call.timeout_s, metadata=self._metadata)
-        cancel = functools.partial(self._loop.call_soon_threadsafe, running.cancel)
+        cancel = functools.partial(asyncio.get_running_loop().call_soon_threadsafe, running.cancel)
         try:
             with contextlib.nullcontext() if call.stop is None else call.stop.calling(cancel):
                 return self._value(call, await running)
         except asyncio.CancelledError:
-            if call.stop is not None and call.stop.is_set() and not asyncio.current_task().cancelling():
+            if call.stop is not None and call.stop.is_set() and not _is_cancelling():
                 raise self._stopped() from None
             raise
         except grpc_aio.AioRpcError as error:
@@ -235,6 +235,11 @@ class AsyncClient(_Connected):
 
     async def __aexit__(self, *exc_info: object) -> None:
         await self.close()
+
+
+def _is_cancelling() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 # --- connections

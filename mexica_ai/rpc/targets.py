@@ -24,9 +24,10 @@ _PROXY_VARIABLES = ("grpc_proxy", "https_proxy", "http_proxy")  # the first that
 
 def parse(text: str) -> str:
     """Return the target that a text is; ValueError, which says what is expected, if the number of a port is none."""
-    for _, _, port in _places(text):
-        # What is no number may be a name that gRPC knows.
-        if re.fullmatch(r"-?\d+", port or "") and not (re.fullmatch("[0-9]{1,5}", port) and 1 <= int(port) <= MAX_PORT):
+    for _, port in _places(text):
+        if not port or not re.fullmatch(r"-?\d+", port):
+            continue  # perhaps a name that gRPC knows
+        if not (re.fullmatch("[0-9]{1,5}", port) and 1 <= int(port) <= MAX_PORT):
             raise ValueError(f"HOST:PORT with a port from 1 to {MAX_PORT}")
     return text
 
@@ -46,7 +47,7 @@ def proxy_of(target: str, environ: Mapping[str, str]) -> tuple[str, str] | None:
         return None
     if proxy.scheme != "http" or not proxy.netloc:  # gRPC uses no others
         return None
-    hosts = [host for _, host, _ in _places(target)]
+    hosts = [host for host, _ in _places(target)]
     exceptions = environ.get("no_grpc_proxy", environ.get("no_proxy", "")).split(",")
     if not hosts or any(map(_is_loopback, hosts)):
         return None
@@ -55,8 +56,8 @@ def proxy_of(target: str, environ: Mapping[str, str]) -> tuple[str, str] | None:
     return proxy.netloc.rpartition("@")[2], variable  # without a password
 
 
-def _places(target: str) -> list[tuple[str, str, str | None]]:
-    """Return the addresses of a target: each whole, its host, and its port if there is one; none of a socket."""
+def _places(target: str) -> list[tuple[str, str | None]]:
+    """Return the host of each address of a target, and its port if there is one; nothing for a socket."""
     scheme, _, rest = target.partition(":")
     if scheme.lower() not in _SCHEMES:
         rest = target
@@ -64,12 +65,14 @@ def _places(target: str) -> list[tuple[str, str, str | None]]:
         return []
     elif rest.startswith("//"):
         rest = rest[2:].partition("/")[2]
-    places = []
+    places: list[tuple[str, str | None]] = []
     for place in unquote(rest).lstrip("/").split(","):
         match = re.fullmatch(r"(?:\[([^\]]*)\]|([^:]*))(?::(.*))?", place, re.DOTALL)
         # Several colons without brackets are an address of IPv6 without a port.
-        bare = match is None or (match[1] is None and ":" in (match[3] or ""))
-        places.append((place, place, None) if bare else (place, match[1] or match[2] or "", match[3]))
+        if match is None or (match[1] is None and ":" in (match[3] or "")):
+            places.append((place, None))
+        else:
+            places.append((match[1] or match[2] or "", match[3]))
     return places
 
 

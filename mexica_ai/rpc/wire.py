@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal, Protocol
 
 from google.protobuf import json_format
 from google.protobuf.message import Message
@@ -26,6 +26,7 @@ from mexica_ai.game.records import VERSION
 from mexica_ai.game.steps import Applied, Change, Step
 from mexica_ai.io.errors import NotationError, Violation
 from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.json_types import JsonObject, JsonValue
 from mexica_ai.io.strict import check_options, parse_json, quote
 from mexica_ai.v1 import engine_pb2
 
@@ -47,6 +48,15 @@ OWN_MESSAGES = frozenset(
 ) & frozenset(field.name for field in engine_pb2.NewGameRequest.DESCRIPTOR.oneofs_by_name["game"].fields)
 
 
+class Seeded(Protocol):
+    """A request with an optional seed."""
+
+    @property
+    def seed(self) -> int: ...
+
+    def HasField(self, field_name: Literal["seed"], /) -> bool: ...  # noqa: N802
+
+
 def check_size(message: Message, path: str = "") -> None:
     """Reject a message that is too large, before it is converted.
 
@@ -66,7 +76,7 @@ def check_size(message: Message, path: str = "") -> None:
         _check_lists(message, path)
 
 
-def _check_lists(message, path):
+def _check_lists(message: Message, path: str) -> None:
     for field, value in message.ListFields():
         inner = f"{path}.{field.name}" if path else field.name
         if field.is_repeated and len(value) > MAX_ENTRIES:
@@ -80,7 +90,7 @@ def _check_lists(message, path):
                 _check_lists(entry, inner)
 
 
-def _check_entries(value, path):
+def _check_entries(value: JsonValue, path: str) -> None:
     """Reject JSON with a list or an object of more than MAX_ENTRIES entries."""
     left = [value]
     while left:
@@ -108,10 +118,11 @@ def position_to_message(position: Position, *, hides: bool = False) -> engine_pb
     if position.game not in OWN_MESSAGES:
         return engine_pb2.Position(json=json.dumps(data, separators=(",", ":")))
     # Ten times as fast as json_format.ParseDict, whose checks are not needed here.
-    return engine_pb2.Position(**{data.pop("game"): data})
+    fields: dict[str, Any] = {data.pop("game"): data}
+    return engine_pb2.Position(**fields)
 
 
-def message_from_json(data: dict[str, Any]) -> engine_pb2.Position:
+def message_from_json(data: JsonObject) -> engine_pb2.Position:
     """Return the message of a position's JSON object, which may be invalid.
 
     Raises
@@ -191,7 +202,7 @@ def record_of(start: Position, turns: Iterable[engine_pb2.Turn]) -> dict[str, An
     }
 
 
-def points_to_message(name: str, points: list[float]) -> dict[str, list[float]]:
+def points_to_message(name: str, points: list[float]) -> dict[str, Any]:
     """Return the fields ``NAME`` and ``exact_NAME`` of a message: points rounded down, and as they are."""
     whole = [math.floor(number) for number in points]
     return {name: whole, f"exact_{name}": [] if whole == points else points}
@@ -245,7 +256,7 @@ def applied_to_message(applied: Applied, *, view: Position | None, seed: int | N
     ----------
     applied : Applied
     view : Position, optional
-        What the answer shows as the view of the seat to move.
+        The view of the seat to move, for the answer.
     seed : int, optional
         That of the random events.
     """
@@ -419,7 +430,7 @@ def evaluation_from_message(message: engine_pb2.EvaluateRecordResponse, turn: li
     )
 
 
-def seed_of(request: Message) -> int:
+def seed_of(request: Seeded) -> int:
     """Return the seed of a request, drawn if it gives none.
 
     Raises
@@ -472,7 +483,7 @@ def result_to_message(result: Result, *, engine_version: str, rules_version: int
 def result_from_message(message: engine_pb2.SearchResult, players: int | None = None) -> Result:
     """Read a result from its message. A stop reason that this version does not know becomes ``unknown``.
 
-    Figures that cannot be, of so many seats, are left out; see `mexica_ai.analysis.results.sound`.
+    Figures that are impossible with this number of seats are left out; see `mexica_ai.analysis.results.sound`.
     """
     known = engine_pb2.StopReason.DESCRIPTOR.values_by_number.get(message.stop_reason)
     stop_reason = known.name.removeprefix(_STOP_REASON).lower() if known else "unknown"

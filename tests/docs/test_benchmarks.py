@@ -330,7 +330,7 @@ def test_bench_arena(as_json):
     found = figures("bench_arena.py", *args)
     assert found["games"] == 2
     assert 0 < found["engines_s"] < found["wall_s"]
-    assert min(found["percent"], found["ms_per_turn"], found["start_s"]) > 0
+    assert min(found["percent"], found["ms_per_turn"], found["start_cpu_s"]) > 0
 
 
 @pytest.mark.real("processes")
@@ -342,6 +342,7 @@ def test_bench_server():
     assert found["methods"]["Health.Check"]["calls"] > 0
     assert found["rejected_ms"]["over_50_ms"] <= found["rejected_ms"]["calls"]
     assert found["total_memory_mb"] == 4
+    assert found["start_cpu_s"] > 0
     assert found["peak_memory_mb"] >= max(found["memory_mb"])
     assert not any("INTERNAL" in counts or "UNKNOWN" in counts for counts in found["outcomes"].values())
     done = run("bench_server.py", "--seconds", 0.5, *args)

@@ -140,7 +140,7 @@ def test_what_is_asked_by_reflection(server, workplace):
     stand_in.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT / "tests" / "grpcurl.py"}" "$@"\n')
     stand_in.chmod(0o755)
     environment["PATH"] = f"{stand_in.parent}:{environment['PATH']}"
-    asked = [command for command in commands("docs/service.md") if "grpcurl " in command]
+    asked = [command for command in commands("docs/clients.md") if "grpcurl " in command]
     answers = []
     for command in asked:
         script = f"set -o pipefail\n{shortened(command, server)}"

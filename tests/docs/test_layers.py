@@ -294,7 +294,7 @@ def test_the_server_does_not_import_the_compiled_layer(path):
         assert not is_within(module, "cext"), module
 
 
-SCHEDULING = ("admission", "calls", "light", "result_cache", "runner", "scheduler", "searches", "slots", "workers")
+SCHEDULING = ("admission", "calls", "fair_semaphore", "result_cache", "runner", "scheduler", "slots", "workers")
 
 
 @pytest.mark.parametrize("name", SCHEDULING)

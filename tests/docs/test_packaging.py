@@ -18,7 +18,7 @@ DEVELOPMENT = {"fuzz", "mutation", "test", "test-web"}
 OPTIONAL = {
     "arena": ["scipy", "openskill"],
     "client": ["grpc", "grpc_status", "google"],
-    "server": ["grpc_health", "grpc_reflection", "cachetools", "cryptography", "pydantic", "pydantic_settings"],
+    "server": ["grpc_health", "grpc_reflection", "cachetools", "cryptography", "pydantic"],
     "completion": ["shtab", "argparse_manpage"],
     "png": ["resvg_py"],
     "play": ["prompt_toolkit"],

@@ -37,7 +37,7 @@ from mexica_ai.rpc import wire
 from mexica_ai.server import answers, service
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import status_of
-from mexica_ai.server.refusals import Pace
+from mexica_ai.server.rejections import RateLimiter
 from mexica_ai.server.scheduler import Scheduler
 from mexica_ai.v1 import engine_pb2
 
@@ -139,7 +139,8 @@ class Handlers:
         # The end of a search is noticed somewhat later: a slot is free for the next one all the same.
         config = ServerConfig(slots=4, memory_mb=1)
         self._scheduler = Scheduler(config, make_run=fake_runs(short_search, short_watch))
-        self._service = service.EngineService(config, self._scheduler, Pace(config.max_call_rate, config.max_call_rate))
+        limiter = RateLimiter(config.max_call_rate, config.max_call_rate)
+        self._service = service.EngineService(config, self._scheduler, limiter)
         self._contexts = itertools.cycle(Context(remaining_s) for remaining_s in DEADLINES_S)
 
     def __enter__(self):

@@ -1,6 +1,6 @@
 """The files of examples/deploy fit the server, each other and the schemas of those who read them.
 
-Nothing here starts a container: docs/service.md says what has been tried besides.
+Nothing here starts a container: docs/operating.md lists further trials.
 """
 
 import re

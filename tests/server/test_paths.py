@@ -10,7 +10,7 @@ from servers import RunningServer, failure
 
 import mexica_ai as ai
 from mexica_ai.rpc import wire
-from mexica_ai.server import silence
+from mexica_ai.server import request_timeout
 from mexica_ai.v1 import engine_pb2 as messages
 from mexica_ai.v1 import engine_pb2_grpc
 
@@ -123,7 +123,7 @@ def test_values_that_cannot_be_written_are_the_callers_fault(stub, value):
     ],
 )
 def test_a_call_without_a_request_is_ended(monkeypatch, name, kind, limit):
-    monkeypatch.setattr(silence, limit, 0.05)
+    monkeypatch.setattr(request_timeout, limit, 0.05)
     server, over = RunningServer(None), threading.Event()
 
     def never():

@@ -34,7 +34,7 @@ import mexica_ai as ai
 from mexica_ai.rpc import wire
 from mexica_ai.server import auth, logs
 from mexica_ai.server.app import METHODS, Server
-from mexica_ai.server.auth import CALLER, Authenticates, Certificates, Tokens
+from mexica_ai.server.auth import CALLER, AuthInterceptor, Certificates, Tokens
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.metrics import MAX_LABELS, Metrics, PrometheusMetrics
 from mexica_ai.server.tracing import Tracing
@@ -422,7 +422,9 @@ def call_kind(channel, kind, message=b"", **options):
 
 @pytest.mark.parametrize("kind", [*KINDS, "writing"])
 def test_every_kind_of_method_asks_for_a_token_and_learns_the_caller(start_handlers, tokens_file, kind):
-    channel = start_handlers(logs.LogsCalls(Metrics(), (), Tracing()), Authenticates(Tokens(str(tokens_file))))
+    channel = start_handlers(
+        logs.LoggingInterceptor(Metrics(), (), Tracing()), AuthInterceptor(Tokens(str(tokens_file)))
+    )
     metadata = (*with_token(BOB), ("x-request-id", "id-7"))
     answers = call_kind(channel, kind, metadata=metadata)
     assert answers == [b"bob id-7"] * (2 if kind.endswith("stream") or kind == "writing" else 1)
@@ -431,14 +433,14 @@ def test_every_kind_of_method_asks_for_a_token_and_learns_the_caller(start_handl
 
 
 def test_nobody_is_the_caller_without_tokens(start_handlers):
-    channel = start_handlers(Authenticates(None))
+    channel = start_handlers(AuthInterceptor(None))
     assert call_kind(channel, "unary_unary", metadata=with_token(ALICE)) == [b" "]
 
 
 @pytest.mark.parametrize("kind", ["unary_stream", "stream_stream"])
 def test_a_revoked_stream_whose_client_does_not_read_ends(start_handlers, loop, tokens_file, monkeypatch, kind):
     monkeypatch.setattr(auth, "RECHECK_S", 0.0)
-    authenticates = Authenticates(Tokens(str(tokens_file)))
+    authenticates = AuthInterceptor(Tokens(str(tokens_file)))
     channel = start_handlers(authenticates)
     given = b"flood" if kind == "unary_stream" else iter([b"flood"])
     answers = getattr(channel, kind)(f"/test/{kind}")(given, metadata=with_token(ALICE), timeout=60)
@@ -620,7 +622,7 @@ def test_the_id_of_a_refused_call_is_told(start_server, tokens_file):
 
 def test_broken_and_cancelled_streams_are_logged(start_handlers, caplog):
     caplog.set_level(logging.INFO, "mexica_ai")
-    channel = start_handlers(logs.LogsCalls(Metrics(), (), Tracing()), Authenticates(None))
+    channel = start_handlers(logs.LoggingInterceptor(Metrics(), (), Tracing()), AuthInterceptor(None))
     with pytest.raises(grpc.RpcError):
         call_kind(channel, "unary_stream", b"fail")
     assert logged_calls(caplog, 1)[0]["code"] == "UNKNOWN"
@@ -639,7 +641,7 @@ def test_broken_and_cancelled_streams_are_logged(start_handlers, caplog):
 @pytest.mark.real("time")
 def test_a_call_that_is_too_late_is_logged(start_handlers, caplog):
     caplog.set_level(logging.INFO, "mexica_ai")
-    channel = start_handlers(logs.LogsCalls(Metrics(), (), Tracing()))
+    channel = start_handlers(logs.LoggingInterceptor(Metrics(), (), Tracing()))
     grpc.channel_ready_future(channel).result(60)
     with pytest.raises(grpc.RpcError):
         list(channel.unary_stream("/test/unary_stream")(b"wait", timeout=0.5))

@@ -26,8 +26,8 @@ from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.rpc import wire
 from mexica_ai.rpc.client import AsyncClient, Client, service_config
 from mexica_ai.server import answers, app, scheduler, service, workers
-from mexica_ai.server.light import RETRY_S, LightPlaces
-from mexica_ai.server.searches import NICENESS, make_run
+from mexica_ai.server.fair_semaphore import RETRY_S, FairSemaphore
+from mexica_ai.server.runner import NICENESS, make_run
 from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots, loop_time
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
@@ -725,7 +725,7 @@ def those_that_end(calls, number):
 
 def test_light_places_are_given_to_callers_in_turn():
     async def play():
-        places = LightPlaces(1, max_waiting_per_caller=2, max_waiting=10)
+        places = FairSemaphore(1, max_waiting_per_caller=2, max_waiting=10)
         served = []
 
         async def call(caller):
@@ -759,7 +759,7 @@ def test_light_places_are_given_to_callers_in_turn():
 
 def test_light_places_are_bounded_in_all_and_no_caller_is_kept_out():
     async def play():
-        places = LightPlaces(1, max_waiting_per_caller=3, max_waiting=4)
+        places = FairSemaphore(1, max_waiting_per_caller=3, max_waiting=4)
         await places.take("x")
         calls = {name: asyncio.ensure_future(places.take(name[0])) for name in ("a1", "a2", "a3", "b1", "b2", "c1")}
         await asyncio.sleep(0)
@@ -867,7 +867,7 @@ class StarvedSearch:
 
 @pytest.mark.real("time")
 def test_a_search_that_gets_no_processor_is_answered_in_time_and_keeps_its_slot(nim, monkeypatch):
-    monkeypatch.setattr("mexica_ai.server.searches.Search", StarvedSearch)
+    monkeypatch.setattr("mexica_ai.server.runner.Search", StarvedSearch)
     StarvedSearch.gets_a_processor.clear()
     running = RunningServer(None, slots=1, memory_mb=64)
     try:

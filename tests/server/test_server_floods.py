@@ -17,9 +17,9 @@ from virtual_clock import VirtualLoop
 
 import mexica_ai as ai
 from mexica_ai.rpc import wire
-from mexica_ai.server import app, refusals
+from mexica_ai.server import app, rejections
 from mexica_ai.server.connections import CHECK_S
-from mexica_ai.server.refusals import Pace, caller_of
+from mexica_ai.server.rejections import RateLimiter, caller_of
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 GOOD, OTHER, WRONG = "g" * 20, "o" * 20, "w" * 20
@@ -71,30 +71,30 @@ def legal():
 def test_a_pace_lets_a_burst_through_and_spreads_the_rest():
     async def play():
         # The loop's clock begins with the machine's last start: 0 is such a moment as any other.
-        pace = Pace(per_s=10.0, burst=5.0)
+        limiter = RateLimiter(per_s=10.0, burst=5.0)
         # Those at once, and the one that is due.
-        assert [pace.wait_s("a", 30.0) for _ in range(8)] == pytest.approx([0.0] * 6 + [0.1, 0.2])
-        assert pace.wait_s("b", 30.0) == 0.0
+        assert [limiter.wait_s("a", 30.0) for _ in range(8)] == pytest.approx([0.0] * 6 + [0.1, 0.2])
+        assert limiter.wait_s("b", 30.0) == 0.0
         await asyncio.sleep(0.3)
-        assert pace.wait_s("a", 30.0) == pytest.approx(0.0)
+        assert limiter.wait_s("a", 30.0) == pytest.approx(0.0)
         # Who would wait longer than allowed does not put off the others' turns.
-        waits = [pace.wait_s("a", 0.45) for _ in range(20)]
+        waits = [limiter.wait_s("a", 0.45) for _ in range(20)]
         assert max(waits) == 0.45
-        assert pace.wait_s("a", 30.0) == pytest.approx(0.5)
-        assert pace.wait_s("a", -1.0) <= 0
+        assert limiter.wait_s("a", 30.0) == pytest.approx(0.5)
+        assert limiter.wait_s("a", -1.0) <= 0
 
     run(play())
 
 
 def test_a_pace_forgets_callers_that_are_over(monkeypatch):
-    monkeypatch.setattr(refusals, "MAX_KNOWN", 10)
+    monkeypatch.setattr(rejections, "MAX_KNOWN", 10)
 
     async def play():
-        pace = Pace(per_s=1.0, burst=1.0)
+        limiter = RateLimiter(per_s=1.0, burst=1.0)
         for number in range(1000):
             await asyncio.sleep(1.0)
-            assert pace.wait_s(str(number), 30.0) == 0.0
-        assert len(pace._next_at) <= 11
+            assert limiter.wait_s(str(number), 30.0) == 0.0
+        assert len(limiter._next_at) <= 11
 
     run(play())
 
@@ -123,8 +123,8 @@ def test_who_is_refused(name, peer, caller):
 
 @pytest.mark.real("time")
 def test_strangers_are_held_and_good_callers_answered(start_server, connect, monkeypatch):
-    monkeypatch.setattr(refusals, "REFUSALS_PER_S", 0.001)
-    monkeypatch.setattr(refusals, "REFUSALS_AT_ONCE", 3.0)
+    monkeypatch.setattr(rejections, "REJECTIONS_PER_S", 0.001)
+    monkeypatch.setattr(rejections, "REJECTIONS_AT_ONCE", 3.0)
     server = start_server()
     strangers, good = connect(server), connect(server)
     for _ in range(4):
@@ -163,8 +163,8 @@ def test_a_caller_has_a_number_of_calls_in_work(start_server, connect):
     running[1].cancel()
 
 
-class SteppedPace:
-    """A pace at which each caller has some calls at once, then one after a moment, and then none for an hour."""
+class SteppedLimiter:
+    """A limiter at which each caller has some calls at once, then one after a moment, and then none for an hour."""
 
     def __init__(self, at_once):
         self._at_once = at_once
@@ -178,35 +178,37 @@ class SteppedPace:
 
 
 def test_the_calls_of_a_caller_are_spread(start_server, connect, monkeypatch):
-    pace = SteppedPace(2)
-    monkeypatch.setattr(app, "Pace", lambda per_s, burst: pace)
+    limiter = SteppedLimiter(2)
+    monkeypatch.setattr(app, "RateLimiter", lambda per_s, burst: limiter)
     server = start_server(IdleSearch())
     fast, other = connect(server), connect(server)
     for _ in range(3):
         assert fast.LegalActions(legal(), metadata=metadata(GOOD), timeout=60).actions
     held = fast.LegalActions.future(legal(), metadata=metadata(GOOD))
-    await_that(lambda: pace.asked["good"] == 4)
+    await_that(lambda: limiter.asked["good"] == 4)
     assert other.LegalActions(legal(), metadata=metadata(OTHER)).actions
     assert not held.done()
     held.cancel()
 
 
 def test_the_requests_of_one_call_count_as_calls(start_server, connect, monkeypatch):
-    pace = SteppedPace(3)
-    monkeypatch.setattr(app, "Pace", lambda per_s, burst: pace)
+    limiter = SteppedLimiter(3)
+    monkeypatch.setattr(app, "RateLimiter", lambda per_s, burst: limiter)
     server = start_server(IdleSearch())
     stub = connect(server)
     requests = [engine_pb2.BestTurnsRequest(id=str(number), search=question(0.01)) for number in range(4)]
     answers = stub.BestTurns(iter(requests), metadata=metadata(GOOD))
     # The call itself and three of its requests; the fourth is held.
     assert {next(answers).id for _ in range(3)} == {"0", "1", "2"}
-    await_that(lambda: pace.asked["good"] == 5)
+    await_that(lambda: limiter.asked["good"] == 5)
     answers.cancel()
 
 
-def test_the_pace_is_that_of_the_configuration(start_server, monkeypatch):
+def test_the_rate_limit_is_that_of_the_configuration(start_server, monkeypatch):
     made = []
-    monkeypatch.setattr(app, "Pace", lambda per_s, burst: made.append((per_s, burst)) or Pace(per_s, burst))
+    monkeypatch.setattr(
+        app, "RateLimiter", lambda per_s, burst: made.append((per_s, burst)) or RateLimiter(per_s, burst)
+    )
     start_server(max_call_rate=7)
     assert made == [(7, 7)]
 
@@ -242,7 +244,7 @@ def test_a_refusal_after_the_deadline_is_no_unknown_error(start_server, connect,
     assert stub.LegalActions(legal(), metadata=metadata(GOOD)).actions  # connects
     await_that(lambda: caplog.records)
     caplog.clear()
-    end = refusals.end
+    end = rejections.end
 
     async def end_late(context, status):
         # Without leaving the event loop, which would notice that the deadline is over.
@@ -251,7 +253,7 @@ def test_a_refusal_after_the_deadline_is_no_unknown_error(start_server, connect,
         time.sleep(0.2)
         await end(context, status)
 
-    monkeypatch.setattr(refusals, "end", end_late)
+    monkeypatch.setattr(rejections, "end", end_late)
     code, *_ = failure(stub.BestTurn, engine_pb2.BestTurnRequest(), timeout=0.5, metadata=metadata(GOOD))
     assert code is grpc.StatusCode.DEADLINE_EXCEEDED
     await_that(lambda: caplog.records)

@@ -1,60 +1,64 @@
-"""Limits of the calls that one caller may have in work, and of their rate."""
+"""Limits of the number of calls that one caller may have in work, and of their rate."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 import grpc
 
 from mexica_ai.server import handlers
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.errors import status_of
+from mexica_ai.server.handlers import Context, Continuation, Handler
 from mexica_ai.server.metrics import Metrics
-from mexica_ai.server.refusals import ON_REFUSAL, Pace, refuse
+from mexica_ai.server.rejections import ON_REJECTION, RateLimiter, reject
 from mexica_ai.server.slots import BusyError
 
 RETRY_S = 1.0  # after which a caller with too many calls may try again
 
 
-class LimitsCalls(grpc.aio.ServerInterceptor):
-    """Refuses calls of a caller with a name beyond a number in work; inside of the interceptor that names callers.
+class ConcurrencyInterceptor(grpc.aio.ServerInterceptor):
+    """Rejects calls of a named caller beyond a number in work; runs inside the interceptor that names callers.
 
-    A call that is refused is no longer in work. Calls with tokens are refused before their message is read.
+    A rejected call is no longer in work. Calls with tokens are rejected before their message is read.
     Callers without a name are limited by the streams of their connections.
 
     Parameters
     ----------
     max_calls : int
         Of one caller.
-    pace : Pace
-        Of the calls of one caller; what comes faster waits, in work.
+    limiter : RateLimiter
+        Rate limit of the calls of one caller; faster calls wait, in work.
     metrics : Metrics
-        What is told of refusals.
+        Counts rejections.
     """
 
-    def __init__(self, max_calls: int, pace: Pace, metrics: Metrics) -> None:
+    def __init__(self, max_calls: int, limiter: RateLimiter, metrics: Metrics) -> None:
         self._metrics = metrics
         self._max_calls = max_calls
-        self._pace = pace
+        self._limiter = limiter
         self._num_working: Counter[str] = Counter()
 
-    async def intercept_service(self, continuation, handler_call_details):
-        """Return the handler of a call, or one that refuses it."""
+    async def intercept_service(
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
+    ) -> Handler | None:
+        """Return the handler of a call, or one that rejects it."""
         if self._has_too_many(CALLER.get()):
             # This kind answers without reading a message first, and the caller sees no difference.
-            return grpc.stream_stream_rpc_method_handler(self._refuse)
+            return grpc.stream_stream_rpc_method_handler(self._reject)
         handler = await continuation(handler_call_details)
 
         @contextlib.asynccontextmanager
-        async def around(request, context) -> AsyncIterator[None]:
+        async def around(request: Any, context: Context) -> AsyncIterator[None]:
             caller = CALLER.get()
             if self._has_too_many(caller):
-                await self._refuse(request, context)
+                await self._reject(request, context)
             with self._working(caller):
-                if caller and (wait_s := self._pace.wait_s(caller, float("inf"))):
+                if caller and (wait_s := self._limiter.wait_s(caller, float("inf"))):
                     await asyncio.sleep(wait_s)
                 yield
 
@@ -63,19 +67,19 @@ class LimitsCalls(grpc.aio.ServerInterceptor):
     def _has_too_many(self, caller: str) -> bool:
         return bool(caller) and self._num_working[caller] >= self._max_calls
 
-    async def _refuse(self, _request, context) -> None:
+    async def _reject(self, _request: Any, context: Context) -> None:
         error = BusyError(
             f"{self._max_calls} calls of this caller are in work", reason="TOO_MANY_CALLS", retry_s=RETRY_S
         )
         self._metrics.rejected(error.reason)
-        await refuse(context, status_of(error), CALLER.get())
+        await reject(context, status_of(error), CALLER.get())
 
     @contextlib.contextmanager
-    def _working(self, caller: str):
+    def _working(self, caller: str) -> Iterator[None]:
         self._num_working[caller] += 1
         is_working = True
 
-        def leave():
+        def leave() -> None:
             nonlocal is_working
             if is_working:
                 is_working = False
@@ -83,7 +87,7 @@ class LimitsCalls(grpc.aio.ServerInterceptor):
                 if not self._num_working[caller]:
                     del self._num_working[caller]
 
-        ON_REFUSAL.set(leave)
+        ON_REJECTION.set(leave)
         try:
             yield
         finally:

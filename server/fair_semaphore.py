@@ -1,6 +1,6 @@
-"""Places for light calls: calls that do not search but take some processor time.
+"""A semaphore that is fair between callers, for calls that do not search but take some processor time.
 
-A few light calls run at once; the others wait, and the callers take turns. So a caller with a single call
+A few calls run at once; the others wait, and the callers take turns. So a caller with a single call
 waits only for the calls that run, however many calls another caller has queued. If the queue is full, a call
 of a caller with few queued calls replaces the last one of the caller with most.
 """
@@ -15,8 +15,8 @@ from mexica_ai.server.slots import BusyError
 RETRY_S = 0.1
 
 
-class LightPlaces:
-    """The places of one server; all methods run in one event loop.
+class FairSemaphore:
+    """A semaphore whose waiting callers take turns; all methods run in one event loop.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class LightPlaces:
 
     def _make_room(self, num_own: int) -> None:
         """Reject the last call of the caller with most, unless the new call's caller would then have more."""
-        most = max(self._waiting.values(), key=len, default=())
+        most: deque[asyncio.Future[None]] = max(self._waiting.values(), key=len, default=deque())
         if len(most) <= num_own + 1:
             raise _too_many(f"{self._max_waiting} calls")
         last = most.pop()

@@ -14,8 +14,8 @@ import grpc
 import pytest
 from servers import await_that
 
-from mexica_ai.server import scrapes
-from mexica_ai.server.scrapes import MAX_CONNECTIONS, ScrapeServer
+from mexica_ai.server import metrics_http
+from mexica_ai.server.metrics_http import MAX_CONNECTIONS, MetricsHttpServer
 
 pytestmark = pytest.mark.real("ports")
 
@@ -26,7 +26,7 @@ def serve():
     servers = []
 
     def start(render=lambda: b"a 1\n", host="127.0.0.1"):
-        server = ScrapeServer(host, 0, render)
+        server = MetricsHttpServer(host, 0, render)
         server.start()
         servers.append(server)
         return server
@@ -91,7 +91,7 @@ def test_all_interfaces(serve):
 
 
 def test_the_text_is_made_at_most_ten_times_a_second(serve, monkeypatch):
-    monkeypatch.setattr(scrapes, "FRESH_S", 1e9)
+    monkeypatch.setattr(metrics_http, "FRESH_S", 1e9)
     made = []
     server = serve(lambda: made.append(1) or b"")
     for _ in range(3):
@@ -100,12 +100,12 @@ def test_the_text_is_made_at_most_ten_times_a_second(serve, monkeypatch):
 
 
 def test_a_silent_connection_is_closed(serve, monkeypatch):
-    monkeypatch.setattr(scrapes, "REQUEST_S", 0.05)
+    monkeypatch.setattr(metrics_http, "REQUEST_S", 0.05)
     assert ask(serve().port, b"GET / HT") == ""
 
 
 def test_a_scraper_that_does_not_read_is_cut_off(serve, monkeypatch):
-    monkeypatch.setattr(scrapes, "ANSWER_S", 0.05)
+    monkeypatch.setattr(metrics_http, "ANSWER_S", 0.05)
     server = serve(lambda: bytes(1 << 26))
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
@@ -140,7 +140,7 @@ def is_closed(connection):
 
 
 def test_those_that_are_answered_are_not_cut_off(serve, monkeypatch):
-    monkeypatch.setattr(scrapes, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(metrics_http, "MAX_CONNECTIONS", 1)
     server = serve(lambda: bytes(1 << 26))
     with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
         connection.sendall(b"GET / HTTP/1.1\r\n\r\n")

@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from http import HTTPStatus
+from typing import TypeAlias
 
 MAX_CONNECTIONS = 16
 BACKLOG = 128  # connections that the kernel keeps until they are accepted, which takes no descriptors
@@ -24,11 +25,12 @@ ANSWER_S = 10.0  # longest time for the scraper to read the answer
 FRESH_S = 0.1  # how long a text is used again
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"  # of Prometheus's text format
 
+_Task: TypeAlias = "asyncio.Task[None]"  # answers one connection
 _PATHS = ("/", "/metrics")
 _logger = logging.getLogger("mexica_ai.server.metrics")
 
 
-class ScrapeServer:
+class MetricsHttpServer:
     """Serves a text over HTTP.
 
     Parameters
@@ -49,11 +51,11 @@ class ScrapeServer:
         self._host, self.port = host, port
         self._render = render
         self._text, self._made = b"", float("-inf")
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop: asyncio.AbstractEventLoop
         self._ended = asyncio.Event()
         self._thread: threading.Thread | None = None
-        self._connections: set[asyncio.Task[None]] = set()
-        self._reading: dict[asyncio.Task[None], None] = {}  # those without a whole request, the oldest first
+        self._connections: set[_Task] = set()
+        self._reading: dict[_Task, None] = {}  # those without a whole request, the oldest first
 
     def start(self) -> None:
         """Listen and serve; raise OSError if the address cannot be used."""
@@ -89,6 +91,7 @@ class ScrapeServer:
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
+        assert task is not None  # asyncio accepts connections in tasks
         if len(self._connections) >= MAX_CONNECTIONS:
             if not self._reading:
                 writer.transport.abort()
@@ -107,7 +110,7 @@ class ScrapeServer:
             self._connections.discard(task)
             writer.transport.abort()
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, task: asyncio.Task) -> None:
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, task: _Task) -> None:
         async with asyncio.timeout(REQUEST_S):
             try:
                 request = await reader.readuntil(b"\r\n\r\n")

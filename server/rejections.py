@@ -1,0 +1,128 @@
+"""Pacing of rejections: a flood of calls, with or without a valid token, must not starve the event loop.
+
+Every call costs the event loop some tenths of a millisecond, a rejected one too, and a flood does harm by the number of
+calls that wait for the loop at the same time. So a caller may have a bounded number of calls in work, and gets its
+rejections later if it has had many: a program that retries at once then slows down. Calls that are held cost only
+memory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import math
+from collections.abc import AsyncIterator, Callable
+from typing import Any, NoReturn
+
+import grpc
+from google.rpc import error_details_pb2, status_pb2
+from grpc_status import rpc_status
+
+from mexica_ai.io.errors import MexicaAIError, SearchError
+from mexica_ai.server import handlers
+from mexica_ai.server.handlers import Context, Continuation, Handler
+from mexica_ai.server.slots import loop_time
+
+DOMAIN = "mexica_ai"
+UNAUTHENTICATED = ""  # all callers without a valid token count as one caller
+REJECTIONS_PER_S = 50.0  # of one caller
+REJECTIONS_AT_ONCE = 100.0
+MAX_HOLD_S = 30.0
+MARGIN_S = 0.1  # a rejection is sent this long before the call's deadline
+MAX_KNOWN = 1000  # callers in memory; beyond it those with nothing to wait for are dropped
+
+
+class RateLimiter:
+    """A rate limit with bursts (a token bucket), for each caller.
+
+    Parameters
+    ----------
+    per_s : float
+        Rate of each caller in the long run.
+    burst : float
+        Number at once.
+    """
+
+    def __init__(self, per_s: float, burst: float) -> None:
+        self._step_s = 1 / per_s
+        self._burst_s = burst / per_s
+        self._next_at: dict[str, float] = {}
+
+    def wait_s(self, caller: str, longest_s: float) -> float:
+        """Return how long this caller has to wait now, in seconds; beyond `longest_s` it need not wait its turn."""
+        now = loop_time()
+        next_at = max(self._next_at.get(caller, -math.inf), now - self._burst_s)
+        if next_at - now >= longest_s:
+            return longest_s
+        if len(self._next_at) >= MAX_KNOWN:
+            self._next_at = {name: at for name, at in self._next_at.items() if at > now - self._burst_s}
+        self._next_at[caller] = next_at + self._step_s
+        return max(0.0, next_at - now)
+
+
+ON_REJECTION: contextvars.ContextVar[Callable[[], None] | None] = contextvars.ContextVar(
+    "mexica_ai_on_rejection", default=None
+)
+"""A callback for the rejection of the current call, called before the rejection is held."""
+
+_REJECTIONS: contextvars.ContextVar[RateLimiter | None] = contextvars.ContextVar("mexica_ai_rejections", default=None)
+_PACED = {grpc.StatusCode.UNAUTHENTICATED.value[0], grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]}
+
+
+def caller_of(name: str, peer: str) -> str:
+    """Return who a caller is for rejections: its name, or the address of its connection without the port."""
+    return name or peer.rpartition(":")[0] or peer
+
+
+async def reject(context: Context, status: status_pb2.Status, caller: str) -> NoReturn:
+    """End a call with a status, held if the caller has had many rejections."""
+    if leave := ON_REJECTION.get():
+        leave()
+    rejections = _REJECTIONS.get()
+    if rejections is not None and status.code in _PACED:
+        remaining_s = handlers.remaining_s(context)
+        longest_s = MAX_HOLD_S if remaining_s is None else min(MAX_HOLD_S, remaining_s - MARGIN_S)
+        hold_s = rejections.wait_s(caller, longest_s)
+        if hold_s > 0:
+            await asyncio.sleep(hold_s)
+    await end(context, status)
+
+
+def new_status(
+    code: grpc.StatusCode, message: str, reason: str, error: type[MexicaAIError] = SearchError, request_id: str = ""
+) -> status_pb2.Status:
+    """Return a status with its ErrorInfo: the reason, the name of the exception's class, the id of the call."""
+    status = status_pb2.Status(code=code.value[0], message=message)
+    metadata = {"error": error.__name__, "request_id": request_id or handlers.REQUEST_ID.get()}
+    status.details.add().Pack(error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=metadata))
+    return status
+
+
+async def end(context: Context, status: status_pb2.Status) -> NoReturn:
+    """End a call with a status."""
+    try:
+        await context.abort_with_status(rpc_status.to_status(status))
+    except grpc.aio.InternalError:
+        # The deadline is over, or the caller gone, and gRPC has ended the call.
+        raise asyncio.CancelledError from None
+
+
+class RejectionPacingInterceptor(grpc.aio.ServerInterceptor):
+    """Makes `reject` hold rejections; outside of all interceptors that reject."""
+
+    def __init__(self) -> None:
+        self._rejections = RateLimiter(REJECTIONS_PER_S, REJECTIONS_AT_ONCE)
+
+    async def intercept_service(
+        self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
+    ) -> Handler | None:
+        """Return the handler of a call."""
+        handler = await continuation(handler_call_details)
+
+        @contextlib.asynccontextmanager
+        async def around(_request: Any, _context: Context) -> AsyncIterator[None]:
+            _REJECTIONS.set(self._rejections)
+            yield
+
+        return handler and handlers.wrap(handler, around)
