@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from cext.core.learning.weights import Weights
-from cext.core.search.search import Search
+from cext.core.search.search import Search as Search
 from cext.core.search.turn_search import TurnSearch
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.limits import (

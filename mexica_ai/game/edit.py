@@ -226,12 +226,15 @@ class Editor(Protocol):
 
     def click(self, fields: JsonObject, brush: str, target: str) -> None:
         """Use a brush on a target; changes `fields`. May raise NotationError (`refuse`)."""
+        return None
 
     def move(self, fields: JsonObject, start: str, end: str) -> None:
         """Move what lies on a target to another one; changes `fields`. May raise NotationError (`refuse`)."""
+        return None
 
     def press(self, fields: JsonObject, path: str) -> None:
         """Do what a button says; changes `fields`."""
+        return None
 
     def set(self, fields: JsonObject, path: str, value: Any) -> None:
         """Set the value of a control; changes `fields`."""

@@ -17,7 +17,8 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import NamedTuple
 
 from cext.core.contract.game import Game as Rules
-from cext.core.learning.weights import Weights, WeightsSpec
+from cext.core.learning.weights import Weights as Weights
+from cext.core.learning.weights import WeightsSpec
 from mexica_ai.game.contract import Game
 from mexica_ai.game.weights import read_weights
 from mexica_ai.io.errors import UnknownGameError

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
@@ -83,7 +83,7 @@ class _Streaming(Protocol[P, T_co]):
     @overload
     def __get__(self, client: Client, owner: type[Client]) -> Callable[P, Iterator[T_co]]: ...
     @overload
-    def __get__(self, client: AsyncClient, owner: type[AsyncClient]) -> Callable[P, AsyncIterator[T_co]]: ...
+    def __get__(self, client: AsyncClient, owner: type[AsyncClient]) -> Callable[P, AsyncGenerator[T_co, None]]: ...
 
 
 def _described(describe: Callable[..., Call[T]], *args: Any, **kwargs: Any) -> Call[T]:

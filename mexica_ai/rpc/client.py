@@ -14,7 +14,7 @@ import functools
 import json
 import os
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from importlib import resources
 from types import ModuleType
 from typing import Any, ClassVar, cast
@@ -220,7 +220,7 @@ class AsyncClient(_Connected):
         finally:
             running.cancel()
 
-    async def _stream(self, call: Call[T]) -> AsyncIterator[T]:
+    async def _stream(self, call: Call[T]) -> AsyncGenerator[T, None]:
         running = self._stub(call)(call.request, timeout=call.timeout_s, metadata=self._metadata)
         try:
             async for answer in running:
