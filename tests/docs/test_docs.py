@@ -21,7 +21,7 @@ from cext.core.search.options import OPTIONS
 ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 PAGES = ["README.md", "cext/README.md", "mexica_ai/README.md", "benchmarks/README.md", "benchmarks/STRENGTH.md"]
-PAGES += sorted(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))
+PAGES += sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md"))
 SEARCH_S = 0.1  # replaces the time limits of the examples
 # Commands that are not run, by how they begin: set-up and long runs, tools of others, and the server, which a
 # fixture runs.
@@ -198,17 +198,17 @@ def test_links_lead_somewhere(page):
 # Lists that must not fall behind the code
 
 
-def test_the_readme_shows_the_boards_as_they_are_drawn():
-    text = (ROOT / "README.md").read_text()
-    assert str(ai.load(ROOT / "examples" / "mexica_midgame.json")) in text
-    assert str(ai.load(ROOT / "examples" / "coatl_midgame.json").view(0)) in text
-    assert str(ai.load(ROOT / "examples" / "tzolkin_midgame.json")) in text
+@pytest.mark.parametrize("game", ["mexica", "coatl", "tzolkin"])
+def test_a_game_s_page_shows_its_board_as_it_is_drawn(game):
+    position = ai.load(ROOT / "examples" / f"{game}_midgame.json")
+    board = str(position.view(0) if game == "coatl" else position)
+    assert board in (ROOT / "docs" / "games" / f"{game}.md").read_text()
 
 
 def test_the_map_of_the_rules_is_the_island():
     from mexica_ai.games.mexica.board import ISLAND
 
-    text = (ROOT / "docs" / "rules.md").read_text()
+    text = (ROOT / "docs" / "games" / "mexica.md").read_text()
     for number, row in enumerate(ISLAND, start=1):
         assert f"\n{number:2}  {' '.join(row)}\n" in text
 

@@ -1,4 +1,4 @@
-"""The rules of Coatl: legal actions and their effects, random events, scoring. D1-D15: docs/rules_coatl.md."""
+"""The rules of Coatl: legal actions and their effects, random events, scoring. D1-D15: docs/games/coatl.md."""
 
 from libc.stdint cimport uint8_t
 from numpy.random cimport bitgen_t

@@ -1,6 +1,6 @@
 """The rules of Coatl: legal actions and their effects; contracts in ``rules.pxd``.
 
-Sources: the rulebook (Synapses Games, 2020) and the decisions D1-D15 of ``docs/rules_coatl.md``.
+Sources: the rulebook (Synapses Games, 2020) and the decisions D1-D15 of ``docs/games/coatl.md``.
 """
 
 from libc.stdint cimport uint32_t, uint64_t

@@ -1,4 +1,4 @@
-"""The rules: legal actions and their effects, scoring. Decisions D1-D8 are in docs/rules.md.
+"""The rules: legal actions and their effects, scoring. Decisions D1-D8 are in docs/games/mexica.md.
 
 Legal actions, random actions and priors all use the sets of spaces of the inline functions.
 """

@@ -1,6 +1,6 @@
 """The rules of Mexica on `MexicaStateC`; contracts in ``rules.pxd``.
 
-Source: English rulebook (Super Meeple / Iello 2015), chapters in comments; decisions D1-D8: docs/rules.md.
+Source: English rulebook (Super Meeple / Iello 2015), chapters in comments; decisions D1-D8: docs/games/mexica.md.
 """
 
 from libc.string cimport memset

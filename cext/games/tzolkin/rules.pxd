@@ -1,5 +1,5 @@
 """The rules of Tzolk'in: legal actions, what they do, random events, the result. Decisions D1-D20 of
-docs/rules_tzolkin.md."""
+docs/games/tzolkin.md."""
 
 from libc.stdint cimport uint64_t
 from numpy.random cimport bitgen_t

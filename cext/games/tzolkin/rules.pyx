@@ -1,4 +1,4 @@
-"""The rules of Tzolk'in. D1-D20 are the decisions of docs/rules_tzolkin.md."""
+"""The rules of Tzolk'in. D1-D20 are the decisions of docs/games/tzolkin.md."""
 
 from libc.stdint cimport int64_t
 from libc.string cimport memset
