@@ -79,6 +79,7 @@ MODULES = [
     "cext.games.coatl.observations",
     "cext.games.coatl.hidden",
     "cext.games.coatl.plans",
+    "cext.games.coatl.belief",
     "cext.games.coatl.evaluation",
     "cext.games.coatl.policy",
     "cext.games.coatl.weights",

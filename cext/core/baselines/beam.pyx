@@ -141,7 +141,7 @@ cdef class Beam(TurnSearch):
         self._max_bytes = memory_mb * 1024 * 1024
         self._salt = rng_next(stream.bitgen)
         if ops.determinize != NULL:
-            ops.determinize(self.state.data, ops.current_player(state.data), stream.bitgen)
+            ops.determinize(self.state.data, ops.current_player(state.data), NULL, stream.bitgen)
         self._layer = <char*>aligned_alloc(64, self._width * ops.state_size)
         self._next_layer = <char*>aligned_alloc(64, self._width * ops.state_size)
         self._layer_nodes = <uint32_t*>malloc(self._width * sizeof(uint32_t))

@@ -53,6 +53,55 @@ def evaluate(State state not None, *, weights=None):
     return [values[seat] for seat in seats], [scores[seat] for seat in seats]
 
 
+def determinize(State state not None, int viewer, seed, *, weights=None, double belief=1.0):
+    """Replace what a seat cannot know by a draw that follows what the others show, in place.
+
+    Parameters
+    ----------
+    state : State
+    viewer : int
+        A seat.
+    seed : int
+        0 <= seed < 2**63.
+    weights : Weights, optional
+        Of the state's game; required if the game has weights.
+    belief : float
+        How much the draw follows what they show: 1 as fitted, 0 uniform; see the search's option of that name.
+
+    Returns
+    -------
+    bool
+        Whether more than one state was possible. If not, the state is unchanged.
+
+    Raises
+    ------
+    ValueError
+        If there is no such seat, or `belief` is negative or not finite.
+    TypeError
+        If the game has weights and none are given, or they are of another game.
+    SearchError
+        If the seed is out of range.
+    """
+    cdef const GameOps* ops = state.game.ops
+    cdef const void* data = weights_data(ops, weights)
+    cdef Stream stream = Stream(seed)
+    cdef void* memory
+    if ops.believe == NULL or belief == 0:
+        return state.determinize(viewer, seed)
+    if not 0 <= viewer < state.num_players:
+        raise ValueError(f"viewer: given {viewer}; expected a seat from 0 to {state.num_players - 1}")
+    if not 0 < belief < 1e6:
+        raise ValueError(f"belief: given {belief}; expected a number from 0")
+    memory = malloc(ops.belief_size)
+    if memory == NULL:
+        raise MemoryError
+    try:
+        ops.believe(data, state.data, viewer, belief, memory)
+        return bool(ops.determinize(state.data, viewer, memory, stream.bitgen))
+    finally:
+        free(memory)
+
+
 def random_turn(State state not None, seed):
     """Return a whole turn of the game's reference random player.
 

@@ -183,7 +183,7 @@ cdef class UCT(TurnSearch):
         cdef bint added = False
         memcpy(state, self.state.data, ops.state_size)
         if ops.determinize != NULL:
-            ops.determinize(state, ops.current_player(state), self._stream.bitgen)
+            ops.determinize(state, ops.current_player(state), NULL, self._stream.bitgen)
         path[0] = node
         while not added and ops.current_player(state) != TERMINAL and depth < MAX_DEPTH:
             node = self._descend(node, state, &added)

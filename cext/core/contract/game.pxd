@@ -9,8 +9,8 @@ Rules that hold for every function of the table
 * A state is `state_size` bytes without pointers, aligned to 64 bytes; copying is one memcpy. Padding is zero.
 * A *turn* is the sequence of actions that one seat plays until it hands over or a random event occurs: usually
   several, at most 64. The same seat may move again after the event.
-* Weights are the numbers that `policy` and `evaluate` use: `weights_size` bytes, aligned to 64, whose layout the game
-  documents. A Python object owns them (`cext.core.learning.weights.Weights`), and callers that pass the pointer hold a
+* Weights are the numbers that `policy`, `evaluate` and `believe` use: `weights_size` bytes, aligned to 64, whose layout
+  the game documents. A Python object owns them (`cext.core.learning.weights.Weights`), and callers that pass the pointer hold a
   reference to the object. Weights never change. Any number of threads may read them, and searches with different
   weights may run at the same time. A game without weights gets NULL.
 * A cache is `cache_size` bytes, aligned to 64, zero at first, in which `policy` and `evaluate` may keep what they have
@@ -41,6 +41,7 @@ ctypedef struct GameOps:
     int max_actions             # most legal actions of any state (1..65535): the length of a buffer for them
     int max_game_length         # most actions of any game
     size_t weights_size         # bytes of the weights, 0 for a game without any
+    size_t belief_size          # bytes of a belief, 0 for a game without
     size_t cache_size           # bytes of a cache, a multiple of 64; 0 for a game that uses none
 
     # --- rules: required
@@ -68,9 +69,13 @@ ctypedef struct GameOps:
     int (*round)(const void* state) noexcept nogil
 
     # --- hidden information and chance: NULL where the game has none
-    # Replaces what `viewer` cannot know by a uniform draw that agrees with what it knows, and returns 1. If only one
-    # state is possible, returns 0 and changes nothing.
-    bint (*determinize)(void* state, int viewer, bitgen_t* rng) noexcept nogil
+    # Replaces what `viewer` cannot know by a draw that agrees with what it knows, and returns 1. If only one state is
+    # possible, returns 0 and changes nothing. The draw is uniform with belief NULL, else in proportion to how likely the
+    # belief takes it; nothing that is possible is out of the question.
+    bint (*determinize)(void* state, int viewer, const void* belief, bitgen_t* rng) noexcept nogil
+    # Fills in a belief (`belief_size` bytes): how likely the others hold what `viewer` does not see, by what all see in
+    # the state. It holds for draws from this state alone. `strength`: 1 as fitted, 0 uniform. NULL: draws are uniform.
+    void (*believe)(const void* weights, const void* state, int viewer, double strength, void* belief) noexcept nogil
     # Resolves the pending random event, with numbers from `rng` only. Precondition: current_player is CHANCE.
     void (*chance)(void* state, bitgen_t* rng) noexcept nogil
     # 1 if apply_action accepts this action although legal_actions does not list it: something that the players agreed

@@ -265,7 +265,7 @@ cdef class State:
         game_settle_chance(self.game.ops, self.data, stream.bitgen)
 
     def determinize(self, int viewer, seed):
-        """Replace what seat `viewer` cannot know by a uniform draw, in place.
+        """Replace what seat `viewer` cannot know by a uniform draw, in place; see also `simple.determinize`.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ cdef class State:
         self._require_seat(viewer)
         if self.game.ops.determinize == NULL:
             return False
-        return bool(self.game.ops.determinize(self.data, viewer, stream.bitgen))
+        return bool(self.game.ops.determinize(self.data, viewer, NULL, stream.bitgen))
 
     def returns(self):
         """Return each seat's share of the win, summing to 1. Raises `SearchError` before the end of the game."""

@@ -22,12 +22,14 @@ from cext.core.contract.errors import NotationError
 from cext.core.learning.network import network_shapes
 from cext.core.learning.scorer import scorer_features, scorer_shapes
 
-# Of files: 4 with a learnt policy, else 3. Format 2, which lacks the name of the game, can still be read.
-FORMAT, FORMAT_WITH_POLICY = 3, 4
+# Of files: 5 with a belief, else 4 with a learnt policy, else 3. Format 2, which lacks the name of the game, can still be
+# read.
+FORMAT, FORMAT_WITH_POLICY, FORMAT_WITH_BELIEF = 3, 4, 5
 VERSION_DIGITS = 12         # of the checksum
 KEYS = ("format", "game", "version", "sha256", "features", "categories", "provenance", "weights")     # of files
 
 POLICY = tuple(scorer_shapes(1, 1, 1))      # names of its arrays
+BELIEF = "belief"                           # name of its array
 
 # Only this module can pass it: Weights made without it would have no memory.
 cdef object _maker = object()
@@ -41,7 +43,8 @@ cdef class Weights:
     game : str
         The name of the game.
     sha256 : str
-        SHA-256 of the values as little-endian float32, in hexadecimal. It identifies the weights.
+        SHA-256 of the values as little-endian float32, in hexadecimal; a belief of zeros is left out. It identifies the
+        weights.
     """
 
     def __cinit__(self, maker=None):
@@ -91,7 +94,8 @@ def _from_arrays(game, arrays, policy_size, provenance):
     cdef const float[::1] flat
     has_policy = any(name in arrays for name in POLICY)
     whole = np.concatenate([array.ravel() for array in arrays.values()])
-    sha256 = hashlib.sha256(whole.astype("<f4").tobytes()).hexdigest()
+    hashed = np.concatenate([array.ravel() for name, array in arrays.items() if name != BELIEF or array.any()])
+    sha256 = hashlib.sha256(hashed.astype("<f4").tobytes()).hexdigest()
     if policy_size > 0:
         room = np.zeros(0 if has_policy else policy_size, np.float32)
         whole = np.concatenate([whole, room, np.array([has_policy], np.float32)])
@@ -164,6 +168,8 @@ class WeightsSpec:
         Indexes of the own features that are hand-made estimates of the network's two outputs, in that order.
     categories : tuple of str
         Names of the categories of actions; empty if the priors have no weights.
+    belief : tuple of str
+        Names of the numbers of a belief, see `GameOps.believe`; empty if draws are uniform.
     network, shapes, policy : dict of str to tuple of int
         Shapes of the network's arrays; of all arrays that weights must have, in their order; and of those of a policy,
         of which weights have all or none. `policy` is empty if the game does not describe decisions.
@@ -177,7 +183,7 @@ class WeightsSpec:
     """
 
     def __init__(self, game, path, *, own_features, shared_features, estimates, features, categories=(),
-                 prior_rows=0, summary=(), action_features=(), policy_inputs=None):
+                 prior_rows=0, summary=(), action_features=(), policy_inputs=None, belief=()):
         self.game = game
         self.path = Path(path)
         self.own_features = own_features
@@ -189,6 +195,9 @@ class WeightsSpec:
         self.shapes = dict(self.network)
         if categories:
             self.shapes["priors"] = (prior_rows, len(categories))
+        self.belief = belief
+        if belief:
+            self.shapes[BELIEF] = (len(belief),)
         self.policy_inputs = policy_inputs
         self.summary = self.action_features = ()
         self.policy = {}
@@ -208,8 +217,8 @@ class WeightsSpec:
         Parameters
         ----------
         arrays : dict of str to array
-            Of the shapes in `shapes` and, with a learnt policy, `policy`; finite; the priors greater than 0. Copied, as
-            float32.
+            Of the shapes in `shapes` and, with a learnt policy, `policy`; finite; the priors greater than 0. Without a
+            belief draws are uniform. Copied, as float32.
         provenance : dict, optional
             Where they come from; values that JSON can hold.
 
@@ -221,6 +230,9 @@ class WeightsSpec:
         values = {}
         has_policy = any(name in arrays for name in self.policy)
         for name, shape in (self.shapes | (self.policy if has_policy else {})).items():
+            if name == BELIEF and name not in arrays:
+                values[name] = np.zeros(shape, np.float32)
+                continue
             if name not in arrays and name in self.policy:
                 raise _bad(f"weights {name}: missing; expected all arrays of a policy, or none")
             # A number too large for float32 becomes infinite.
@@ -272,14 +284,18 @@ class WeightsSpec:
         if weights.game != self.game:
             raise TypeError(f"weights: expected Weights of {self.game}, got Weights of {weights.game}")
         arrays = weights.arrays()
+        has_belief = self.belief and arrays[BELIEF].any()
+        if self.belief and not has_belief:
+            del arrays[BELIEF]
         head = {
-            "format": FORMAT_WITH_POLICY if weights.has_policy else FORMAT,
+            "format": FORMAT_WITH_BELIEF if has_belief else FORMAT_WITH_POLICY if weights.has_policy else FORMAT,
             "game": self.game,
             "version": weights.version,
             "sha256": weights.sha256,
             "features": self.inputs,
             "categories": list(self.categories),
             **({"policy": self._policy_names()} if weights.has_policy else {}),
+            **({"belief": list(self.belief)} if has_belief else {}),
             "provenance": weights.provenance,
         }
         # One line for each row of a layer.
@@ -304,7 +320,8 @@ def load_weights(path, specs, content=None):
     path : path-like
         JSON: ``format``, ``game``, ``version``, ``features`` and ``categories`` (names of the network's inputs and of
         the priors), ``weights`` (by the names of `WeightsSpec.shapes` and, with a policy, `WeightsSpec.policy`),
-        ``sha256``, ``provenance``; with a policy also ``policy``, the names of its inputs: ``summary``, ``features``.
+        ``sha256``, ``provenance``; with a policy also ``policy``, the names of its inputs: ``summary``, ``features``; with a
+        belief ``belief``, the names of its numbers.
     specs : sequence of WeightsSpec
         Of the games whose weights are expected.
     content : object, optional
@@ -328,8 +345,14 @@ def load_weights(path, specs, content=None):
             raise _bad("made for other features than those of this version")
         if content["categories"] != list(spec.categories):
             raise _bad("made for other categories of actions than those of this version")
-        shapes = spec.shapes
-        if content["format"] == FORMAT_WITH_POLICY:
+        shapes = {name: shape for name, shape in spec.shapes.items() if name != BELIEF}
+        if content["format"] == FORMAT_WITH_BELIEF:
+            if not spec.belief:
+                raise _bad(f"has a belief, which {spec.game} does not use")
+            if content["belief"] != list(spec.belief):
+                raise _bad("its belief was made for other features than those of this version")
+            shapes[BELIEF] = spec.shapes[BELIEF]
+        if content["format"] == FORMAT_WITH_POLICY or "policy" in content:
             if not spec.policy:
                 raise _bad(f"has a policy, which {spec.game} does not use")
             if _object(content["policy"], "policy") != spec._policy_names():
@@ -389,9 +412,10 @@ def _object(value, what):
 
 def _spec_of(content, specs):
     """Return the spec of the game that a file is for."""
-    if content["format"] not in (2, FORMAT, FORMAT_WITH_POLICY):
-        raise _bad(f"format {quote(content['format'])}, expected {FORMAT} or {FORMAT_WITH_POLICY}")
-    keys = (*KEYS, "policy") if content["format"] == FORMAT_WITH_POLICY else KEYS
+    if content["format"] not in (2, FORMAT, FORMAT_WITH_POLICY, FORMAT_WITH_BELIEF):
+        raise _bad(f"format {quote(content['format'])}, expected {FORMAT} to {FORMAT_WITH_BELIEF}")
+    more = {FORMAT_WITH_POLICY: ("policy",), FORMAT_WITH_BELIEF: ("policy", "belief")}
+    keys = (*KEYS, *more.get(content["format"], ()))
     unknown = [name for name in content if name not in keys]
     if unknown:
         raise _bad(f"unknown key {quote(unknown[0])}")

@@ -72,7 +72,7 @@ cdef int iteration_descend(WorkerC* worker) noexcept nogil:
     # Step 1. Draw a world that agrees with what the searching seat knows.
     memcpy(state, search.root_state, ops.state_size)
     if search.several_worlds:
-        ops.determinize(state, search.viewer, &worker.rng)
+        ops.determinize(state, search.viewer, search.belief, &worker.rng)
     worker.path_length = 0
     worker.path_nodes[0] = index
     is_leaf = _add_virtual_loss(search, index) and not search_continues_turn(search, index)

@@ -7,6 +7,7 @@ ctypedef struct OptionsC:
     double events_factor, events_exponent
     double whole_turns, playout_weight, margin_weight, margin_scale
     double prior_noise, history, history_doubt
+    double belief
     double confirming_share, early_stop
     double halving, halving_scale, gumbel_scale
 

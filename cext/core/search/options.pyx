@@ -39,6 +39,9 @@ OPTIONS = {
     "history": (30.0, 0.0, 50.0),
     # Visits with advantage 0 that are added to those of an action.
     "history_doubt": (16.0, 0.0, 1e6),
+    # How much the draws of hidden cards follow what the others show: 1 as fitted, 0 uniform draws. No effect in games
+    # without a belief.
+    "belief": (1.0, 0.0, 2.0),
     # Share of the time or iterations, at the end, in which the search does not explore in the root's turn.
     "confirming_share": (0.25, 0.0, 1.0),
     # Above 0: a search with only a time limit ends, in that last share of it, once no other turn can get as many visits

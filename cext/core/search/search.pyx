@@ -164,9 +164,23 @@ cdef class Search(TurnSearch):
         cdef Stream stream = self._streams[self._num_workers]
         cdef bint is_new
         if ops.determinize != NULL:
-            self.search.several_worlds = ops.determinize(self.state.data, self.search.viewer, stream.bitgen)
+            self._believe()
+            self.search.several_worlds = ops.determinize(self.state.data, self.search.viewer, self.search.belief,
+                                                         stream.bitgen)
         self.search.root = graph_find_or_add(&self.search.graph, search_key(ops, self.state.data, self.search.viewer),
                                              self.search.viewer, self.search.root_turn, NO_NODE, 0, &is_new)
+        return 0
+
+    cdef int _believe(self) except -1:
+        """Fill in what the searching seat believes of the others; without a belief draws are uniform."""
+        cdef const GameOps* ops = self.search.ops
+        if ops.believe == NULL or self.search.options.belief == 0:
+            return 0
+        self.search.belief = aligned_alloc(64, (ops.belief_size + 63) // 64 * 64)
+        if self.search.belief == NULL:
+            raise MemoryError
+        ops.believe(self.weights_data, self.state.data, self.search.viewer, self.search.options.belief,
+                    self.search.belief)
         return 0
 
     def __dealloc__(self):
@@ -184,6 +198,7 @@ cdef class Search(TurnSearch):
                     free(self._workers[i].table)
             free(self._workers)
         free(self.search.history)
+        free(self.search.belief)
         graph_free(&self.search.graph)
         semaphore_destroy(&self.search.ended)
 

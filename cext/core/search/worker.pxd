@@ -48,6 +48,7 @@ ctypedef struct SearchC:
     GraphC graph
     OptionsC options
     history_t* history          # HISTORY_SLOTS of them; NULL without history
+    void* belief                # of `determinize`; NULL: draws are uniform
     int num_players
     int viewer                  # the searching seat, whose information sets the nodes are
     int root_turn

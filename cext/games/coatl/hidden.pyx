@@ -6,8 +6,9 @@ from libc.string cimport memset
 from cext.core.contract.game cimport State
 from cext.core.contract.rng cimport Stream, rng_below
 from cext.core.contract.types cimport action_t
+from cext.games.coatl.belief cimport CoatlBeliefC, belief_exchange, belief_exchange_temples
 from cext.games.coatl.cards cimport FACE_OF, FIRST_CARD, NUM_CARDS, NUM_FACES, NUM_TEMPLES
-from cext.games.coatl.observations cimport AWAYS, DECK, EVERYWHERE, HANDS, observations_deal, observations_deal_within
+from cext.games.coatl.observations cimport AWAYS, DECK, EVERYWHERE, HANDS, NUM_UNSEEN_PLACES, observations_deal, observations_deal_within, observations_lay
 from cext.games.coatl.rules cimport MAX_ACTIONS, rules_accepts_action, rules_legal_actions, rules_matches
 from cext.games.coatl.state cimport (CLOSING, DEAL, DISCARDED, DISPLAY, IN_DECK, IN_HAND, KEEP, NONE, ON_COATL,
                                      PUT_AWAY, REVEAL, TEMPLE, UNCOVER, CoatlC, action_card, action_verb, set_first,
@@ -48,60 +49,65 @@ cdef bint _hand_is_possible(const CoatlStateC* state) noexcept nogil:
     return False
 
 
-cdef bint _deal_cards(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
+cdef void _deal_evenly(uint64_t rest, int n, uint64_t* places, bitgen_t* rng) noexcept nogil:
+    """Replace the sets of cards in each place by as many of the n cards of a set."""
+    cdef int place, held, _
+    for place in range(DECK):
+        held = set_size(places[place])
+        places[place] = 0
+        for _ in range(held):
+            places[place] |= _take(&rest, rng_below(rng, n))
+            n -= 1
+    places[DECK] = rest
+
+
+cdef bint _deal_cards(CoatlStateC* state, int viewer, const CoatlBeliefC* belief, bitgen_t* rng) noexcept nogil:
     # Only how many unseen cards each place holds counts, not which: nothing hidden decides what is drawn.
-    cdef uint64_t bit, rest = ((<uint64_t>1 << NUM_CARDS) - 1) & ~state.seen[viewer]
-    cdef int place, seat, _, n = set_size(rest)
-    cdef int held[ON_COATL]             # by place
+    cdef uint64_t places[NUM_UNSEEN_PLACES]
+    cdef uint64_t rest = ((<uint64_t>1 << NUM_CARDS) - 1) & ~state.seen[viewer]
+    cdef int place, n = set_size(rest)
     cdef bint differs = False
-    for place in range(IN_HAND, ON_COATL):
-        held[place] = set_size(state.cards[place] & rest)
-        differs = differs or 0 < held[place] < n
+    for place in range(DECK):
+        places[place] = state.cards[IN_HAND + place] & rest
+        differs = differs or 0 < set_size(places[place]) < n
     if not differs:
         return False
-    for place in range(IN_DECK, ON_COATL):
-        state.cards[place] &= ~rest
-    for seat in range(4):
-        state.seen[seat] &= ~rest
-    for place in range(IN_HAND, ON_COATL):
-        for _ in range(held[place]):
-            bit = _take(&rest, rng_below(rng, n))
-            n -= 1
-            state.cards[place] |= bit
-            state.seen[place & 3] |= bit
-    state.cards[IN_DECK] |= rest
+    _deal_evenly(rest, n, places, rng)
+    if belief != NULL:
+        belief_exchange(belief, places, NULL, rng)
+    observations_lay(state, rest, places)
     return True
 
 
-cdef bint _deal_prophecies(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
+cdef bint _deal_prophecies(CoatlStateC* state, int viewer, const CoatlBeliefC* belief, bitgen_t* rng) noexcept nogil:
     if state.num_observations > 0:
-        if observations_deal(state, viewer, rng):
+        if observations_deal(state, viewer, belief, rng):
             return True
         state.num_observations = 0      # no game leads to this list, so deal without it
-    return _deal_cards(state, viewer, rng)
+    return _deal_cards(state, viewer, belief, rng)
 
 
-cdef bint _deal_temples(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
-    cdef uint64_t bit, rest = ((<uint64_t>1 << NUM_TEMPLES) - 1) & ~state.temples_seen[viewer]
-    cdef int place, seat, _, n = set_size(rest)
-    cdef int held[ON_COATL]             # by place
+cdef bint _deal_temples(CoatlStateC* state, int viewer, const CoatlBeliefC* belief, bitgen_t* rng) noexcept nogil:
+    cdef uint64_t places[NUM_UNSEEN_PLACES]
+    cdef uint64_t rest = ((<uint64_t>1 << NUM_TEMPLES) - 1) & ~state.temples_seen[viewer]
+    cdef int place, seat, n = set_size(rest)
     cdef bint differs = False
-    for place in range(IN_HAND, ON_COATL):
-        held[place] = set_size(state.temples[place] & rest)
-        differs = differs or 0 < held[place] < n
+    for place in range(DECK):
+        places[place] = state.temples[IN_HAND + place] & rest
+        differs = differs or 0 < set_size(places[place]) < n
     if not differs:
         return False
+    _deal_evenly(rest, n, places, rng)
+    if belief != NULL:
+        belief_exchange_temples(belief, places, rng)
     for place in range(IN_DECK, ON_COATL):
         state.temples[place] &= <uint16_t>~rest
     for seat in range(4):
         state.temples_seen[seat] &= <uint16_t>~rest
-    for place in range(IN_HAND, ON_COATL):
-        for _ in range(held[place]):
-            bit = _take(&rest, rng_below(rng, n))
-            n -= 1
-            state.temples[place] |= <uint16_t>bit
-            state.temples_seen[place & 3] |= <uint16_t>bit
-    state.temples[IN_DECK] |= <uint16_t>rest
+    for place in range(DECK):
+        state.temples[IN_HAND + place] |= <uint16_t>places[place]
+        state.temples_seen[place & 3] |= <uint16_t>places[place]
+    state.temples[IN_DECK] |= <uint16_t>places[DECK]
     return True
 
 
@@ -133,15 +139,15 @@ cdef bint _deal_a_fitting_card(CoatlStateC* state, int viewer, bitgen_t* rng) no
     return _deal_one_of(state, viewer, fitting, HANDS + seat, rng)
 
 
-cdef bint hidden_determinize(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
-    cdef bint several = _deal_prophecies(state, viewer, rng)
+cdef bint hidden_determinize(CoatlStateC* state, int viewer, const CoatlBeliefC* belief, bitgen_t* rng) noexcept nogil:
+    cdef bint several = _deal_prophecies(state, viewer, belief, rng)
     cdef int tries = 1
     while several and tries < MAX_TRIES and not _hand_is_possible(state):
-        _deal_prophecies(state, viewer, rng)
+        _deal_prophecies(state, viewer, belief, rng)
         tries += 1
     if tries == MAX_TRIES and not _hand_is_possible(state):
         _deal_a_fitting_card(state, viewer, rng)
-    return _deal_temples(state, viewer, rng) or several
+    return _deal_temples(state, viewer, belief, rng) or several
 
 
 # --- dealing so that an action is legal
@@ -281,22 +287,22 @@ cdef bint hidden_deal_for(CoatlStateC* state, int viewer, action_t action, bitge
     cdef int verb = action_verb(action), temple = action_card(action, 0)
     cdef int hand = IN_HAND + state.table.to_move
     if verb == TEMPLE and state.table.pending == NONE:
-        _deal_prophecies(state, viewer, rng)
-        _deal_temples(state, viewer, rng)
+        _deal_prophecies(state, viewer, NULL, rng)
+        _deal_temples(state, viewer, NULL, rng)
         return _is_legal(state, action) or (
             _exchange_temple(state, viewer, temple, hand, rng) and _is_legal(state, action))
     if verb == UNCOVER:
-        _deal_prophecies(state, viewer, rng)
-        _deal_temples(state, viewer, rng)
+        _deal_prophecies(state, viewer, NULL, rng)
+        _deal_temples(state, viewer, NULL, rng)
         return _exchange_temple(state, viewer, temple, IN_DECK, rng) and _is_legal(state, action)
     if verb == KEEP or ((verb == DEAL or verb == REVEAL) and state.table.pending != NONE):
         if not _deal_for_cards(state, viewer, action, rng):
             return False
     elif state.table.pending != NONE:
-        _deal_prophecies(state, viewer, rng)
+        _deal_prophecies(state, viewer, NULL, rng)
     elif not _deal_for_hand(state, viewer, action, rng):
         return False
-    _deal_temples(state, viewer, rng)
+    _deal_temples(state, viewer, NULL, rng)
     return _is_legal(state, action)
 
 

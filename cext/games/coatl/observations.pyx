@@ -19,6 +19,7 @@ from libc.string cimport memcpy, memset
 
 from cext.core.contract.game cimport State
 from cext.core.contract.rng cimport MIX_STEP, Stream, rng_below, rng_uniform
+from cext.games.coatl.belief cimport CoatlBeliefC, belief_exchange
 from cext.games.coatl.cards cimport FACE_OF, NUM_CARDS, NUM_FACES
 from cext.games.coatl.state cimport (ACROSS, AWAY, DEALT, IN_DECK, IN_HAND, MAX_OBSERVATIONS, NO_SEAT, ON_COATL,
                                      PLAYED_UNSEEN, PRIVATE, PUBLIC, PUT_AWAY, RENEWED, REVEALED, UNSURE, set_first,
@@ -703,7 +704,7 @@ cdef void _complete(const ObservationsC* obs, const uint64_t* places, CoatlState
         i = k
 
 
-cdef void _lay(CoatlStateC* state, uint64_t unseen, const uint64_t* places) noexcept nogil:
+cdef void observations_lay(CoatlStateC* state, uint64_t unseen, const uint64_t* places) noexcept nogil:
     cdef int place, seat
     for place in range(IN_DECK, ON_COATL):
         state.cards[place] &= ~unseen
@@ -729,7 +730,8 @@ cdef bint _begin(ObservationsC* obs, const CoatlStateC* state, int viewer) noexc
     return _name_epochs(obs) and _read(obs)
 
 
-cdef bint observations_deal(CoatlStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
+cdef bint observations_deal(CoatlStateC* state, int viewer, const CoatlBeliefC* belief,
+                            bitgen_t* rng) noexcept nogil:
     cdef ObservationsC obs
     cdef ProposalC proposal
     cdef uint64_t places[NUM_UNSEEN_PLACES]
@@ -743,7 +745,9 @@ cdef bint observations_deal(CoatlStateC* state, int viewer, bitgen_t* rng) noexc
             if not _find_world(&obs, &proposal, places, rng):
                 return False
             break
-    _lay(state, obs.unseen, places)
+    if belief != NULL:
+        belief_exchange(belief, places, obs.class_of_card, rng)
+    observations_lay(state, obs.unseen, places)
     _complete(&obs, places, state)
     return True
 
@@ -758,7 +762,7 @@ cdef bint observations_deal_within(CoatlStateC* state, int viewer, const uint16_
     _prepare(&obs, allowed, &proposal)
     if not _find_world(&obs, &proposal, places, rng):
         return False
-    _lay(state, obs.unseen, places)
+    observations_lay(state, obs.unseen, places)
     _complete(&obs, places, state)
     return True
 

@@ -12,6 +12,7 @@ from cext.core.contract.game cimport GameOps, State, game_create, state_wrap
 from cext.core.contract.rng cimport Stream
 from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 from cext.games.coatl.evaluation cimport CoatlCacheC, evaluation_evaluate
+from cext.games.coatl.belief cimport CoatlBeliefC, belief_begin
 from cext.games.coatl.hidden cimport hidden_determinize
 from cext.games.coatl.policy cimport policy_playout_action, policy_priors, policy_random_action
 from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts_action, rules_apply_action,
@@ -57,6 +58,12 @@ cdef void coatl_chance(void* data, bitgen_t* rng) noexcept nogil:
 
 cdef GameOps _ops
 memset(&_ops, 0, sizeof(GameOps))
+cdef void coatl_believe(const void* weights, const void* state, int viewer, double strength,
+                        void* belief) noexcept nogil:
+    belief_begin((<const CoatlWeightsC*>weights).belief, <const CoatlStateC*>state, viewer, strength,
+                 <CoatlBeliefC*>belief)
+
+
 _ops.name = "coatl"
 _ops.rules_version = 1
 _ops.state_size = sizeof(CoatlStateC)
@@ -76,7 +83,9 @@ _ops.scores = coatl_scores
 _ops.hash = <uint64_t (*)(const void*, int) noexcept nogil>state_hash
 _ops.turn = coatl_turn
 _ops.round = coatl_round
-_ops.determinize = <bint (*)(void*, int, bitgen_t*) noexcept nogil>hidden_determinize
+_ops.determinize = <bint (*)(void*, int, const void*, bitgen_t*) noexcept nogil>hidden_determinize
+_ops.believe = coatl_believe
+_ops.belief_size = sizeof(CoatlBeliefC)
 _ops.chance = coatl_chance
 _ops.accepts_action = <bint (*)(const void*, action_t) noexcept nogil>rules_accepts_action
 _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_random_action

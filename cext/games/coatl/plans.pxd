@@ -56,5 +56,12 @@ ctypedef struct PlansC:
     int num_ready                   # number of these Coatls
     int nearly                      # points of those that lack only a head or only a tail, without that piece
 
+# The points that one prophecy alone would score on the best of a seat's unfinished Coatls, or on one yet to be started:
+# as they stand (`now`), and with at most 0 to PLANS_MISSING pieces that the seat has not stored (`points`).
+cdef void plans_reach(const CoatlStateC* state, int seat, int face, int* now, int* points) noexcept nogil
+
+# The most requirements of a temple that one of a seat's unfinished Coatls meets, with any colours for missing ends.
+cdef int plans_temple_met(const CoatlStateC* state, int seat, int temple) noexcept nogil
+
 # Finds the plans of a seat; with a cache or NULL.
 cdef void plans_find(const CoatlStateC* state, int seat, PlansCacheC* cache, PlansC* plans) noexcept nogil

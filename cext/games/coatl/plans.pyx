@@ -12,7 +12,7 @@ from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACE_OF, FACES, LENGTH, 
                                      PATHS, TEMPLES, FaceC, OutlookC, PathC, TempleC, card_points, card_scan,
                                      card_times)
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
-from cext.games.coatl.state cimport (BODY, COATLS, DISPLAY, HEAD, IN_HAND, NUM_KINDS, ON_DISPLAY, PLAYED, TAIL, CoatlC,
+from cext.games.coatl.state cimport (BODY, COATLS, DISPLAY, HEAD, IN_HAND, MAX_UNFINISHED, NUM_KINDS, ON_DISPLAY, PLAYED, TAIL, CoatlC,
                                      set_first, set_size)
 
 cdef enum:
@@ -400,3 +400,67 @@ cdef void plans_find(const CoatlStateC* state, int seat, PlansCacheC* cache, Pla
     for i in range(DISPLAY):
         plans.on_display += display[i]
     plans.on_supply = _on_supply(state, wanted)
+
+
+# --- single cards
+
+cdef void plans_reach(const CoatlStateC* state, int seat, int face, int* now, int* points) noexcept nogil:
+    cdef CardsC cards
+    cdef PlanC start, plan
+    cdef const CoatlC* coatl
+    cdef int number, i, found, missing, num_started = 0, num_unfinished = 0
+    cdef bint is_right
+    now[0] = 0
+    memset(points, 0, (PLANS_MISSING + 1) * sizeof(int))
+    for number in range(COATLS + 1):
+        coatl = NULL
+        if number < COATLS:
+            coatl = &state.coatls[seat][number]
+            if coatl.length == 0:
+                continue
+            num_started += 1
+            num_unfinished += not coatl.closed
+            if coatl.closed or coatl.length > PLANS_LONGEST or coatl.num_cards == PLAYED:
+                continue
+            found = False
+            for i in range(coatl.num_cards):
+                found = found or coatl.cards[i] == face
+            if found:
+                continue
+        elif num_started == COATLS or num_unfinished == MAX_UNFINISHED:
+            continue
+        _begin(coatl, NULL, 0, &start, &cards)
+        memcpy(start.stored, state.table.stored[seat], sizeof(start.stored))
+        found = card_points(face, card_times(face, start.pieces, start.length, False, False))
+        now[0] = max(now[0], found)
+        points[0] = max(points[0], found)
+        for is_right in range(2):
+            plan = start
+            while _grow_for(&plan, face, is_right):
+                found = card_points(face, card_times(face, plan.pieces, plan.length, False, False))
+                for missing in range(plan.missing, PLANS_MISSING + 1):
+                    points[missing] = max(points[missing], found)
+    for missing in range(1, PLANS_MISSING + 1):
+        points[missing] = max(points[missing], points[missing - 1])
+
+
+cdef int plans_temple_met(const CoatlStateC* state, int seat, int temple) noexcept nogil:
+    cdef uint8_t counts[NUM_COLORS]
+    cdef CardsC cards
+    cdef PlanC plan
+    cdef const TempleC* card = &TEMPLES[temple]
+    cdef int number, i, met, best = 0
+    for number in range(COATLS):
+        if state.coatls[seat][number].length == 0 or state.coatls[seat][number].closed:
+            continue
+        if state.coatls[seat][number].length > PLANS_LONGEST:
+            continue
+        _begin(&state.coatls[seat][number], NULL, 0, &plan, &cards)
+        memset(counts, 0, sizeof(counts))
+        for i in range(plan.length):
+            counts[plan.pieces[i]] += 1
+        met = 0
+        for i in range(2):
+            met += _is_met(&plan, counts, card.kind[i], card.a[i], card.b[i])
+        best = max(best, met)
+    return best

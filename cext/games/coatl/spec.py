@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from cext.core.learning.weights import WeightsSpec, enum_names
-from cext.games.coatl import evaluation, policy, weights
+from cext.games.coatl import belief, evaluation, policy, weights
 
 KINDS = enum_names(weights, "KIND_")
 GAPS = enum_names(weights, "GAP_")
@@ -18,6 +18,11 @@ SPEC = WeightsSpec(
     categories=tuple(f"{kind}_{gap}" for kind in KINDS for gap in GAPS),
     prior_rows=policy.NUM_ROWS,
     summary=enum_names(weights, "SUMMARY_"),
+    belief=(
+        *enum_names(belief, "BELIEF_"),
+        *(f"p{face:02}" for face in range(belief.FACES_OF_BELIEF)),
+        *(f"t{temple:02}" for temple in range(belief.TEMPLES_OF_BELIEF)),
+    ),
     action_features=enum_names(weights, "ACTION_"),
     policy_inputs=policy.policy_inputs,
 )

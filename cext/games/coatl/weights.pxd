@@ -1,6 +1,7 @@
 """Features and categories of Coatl, and the layout of its weights in memory."""
 
 from cext.core.learning.scorer cimport SCORER_OWN
+from cext.games.coatl.belief cimport NUM_BELIEF
 from cext.games.coatl.state cimport OVER
 
 # Features of a seat and of the position, in the order of the network's inputs. Files have the names in lower case. The
@@ -149,5 +150,6 @@ cdef enum:
 ctypedef struct CoatlWeightsC:
     float[NUM_WEIGHTS] network                  # layer after layer, see cext/core/learning/network.pxd
     float[NUM_GROUPS][NUM_CATEGORIES] priors    # weights of the categories
+    float[NUM_BELIEF] belief                    # of the features, prophecies and temples, see belief.pxd
     float[NUM_POLICY] policy                    # layer after layer, see cext/core/learning/scorer.pxd
     float has_policy                            # 0: none

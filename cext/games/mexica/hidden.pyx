@@ -35,7 +35,7 @@ cdef void _draw_upcoming(MexicaStateC* state, uint8_t* unseen, int total, bitgen
     state.upcoming_known = 1
 
 
-cdef bint hidden_determinize(MexicaStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
+cdef bint hidden_determinize(MexicaStateC* state, int viewer, const void* belief, bitgen_t* rng) noexcept nogil:
     cdef uint8_t unseen[14]             # by size
     cdef int total, size, num_sizes = 0
     if state.period == 2 or not state.is_hidden:

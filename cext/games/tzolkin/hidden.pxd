@@ -6,7 +6,7 @@ from numpy.random cimport bitgen_t
 from cext.games.tzolkin.state cimport TzolkinStateC
 
 # Deals the other seats wealth tiles that `viewer` has not seen, uniformly; 0 if nothing is hidden from it.
-cdef bint hidden_determinize(TzolkinStateC* state, int viewer, bitgen_t* rng) noexcept nogil
+cdef bint hidden_determinize(TzolkinStateC* state, int viewer, const void* belief, bitgen_t* rng) noexcept nogil
 
 # In phase KEEPING, in the view of a seat that is not to move: deals like `hidden_determinize`, but the two tiles in
 # `pair` to the seat to move; 0, and the state as it was, if the viewer has seen one of them elsewhere.

@@ -42,7 +42,7 @@ cdef void _deal(TzolkinStateC* state, int viewer, uint32_t pair, bitgen_t* rng) 
         seat.wealth = _draw(&dealt, set_size(seat.wealth), rng)
 
 
-cdef bint hidden_determinize(TzolkinStateC* state, int viewer, bitgen_t* rng) noexcept nogil:
+cdef bint hidden_determinize(TzolkinStateC* state, int viewer, const void* belief, bitgen_t* rng) noexcept nogil:
     if state.phase != KEEPING:
         return False
     _deal(state, viewer, 0, rng)
