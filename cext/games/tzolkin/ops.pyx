@@ -85,7 +85,7 @@ _ops.observation_size = OBSERVATION_SIZE
 _ops.observe = tensor_observe
 
 # Random turns to the end of the round cost time and tell little here: most of what a seat gains comes from few good
-# turns. Found by a match (docs/experiments.md).
+# turns. Found by a match (docs/learnt.md).
 GAME = game_create(&_ops, {"playout_weight": 0})
 
 
