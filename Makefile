@@ -1,5 +1,5 @@
 # The commands of the README and of CONTRIBUTING.md. `make install` is the set-up that most others need.
-.PHONY: help install demo test test-quick test-portable test-web mutation vendor bench profile lint lint-protos \
+.PHONY: help install demo test test-quick test-portable test-web mutation vendor bench strength profile lint lint-protos \
     debug-test sanitize fuzz dist wheel-test wheel-manylinux clean
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
@@ -103,6 +103,10 @@ vendor: install
 bench: install
 	$(BIN)/python benchmarks/bench_rules.py
 	$(BIN)/python benchmarks/bench_search.py
+
+# Writes docs/strength.md and the table in the README from benchmarks/results.
+strength: install
+	$(BIN)/python benchmarks/strength.py
 
 # Where a search spends its instructions; OPTIONS=perf samples its time instead.
 # (On the portable build: valgrind does not know all instructions of new processors.)

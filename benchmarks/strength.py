@@ -1,0 +1,318 @@
+"""Writes docs/strength.md, and the table in the README, from the results of one release.
+
+    python benchmarks/strength.py                   # make strength
+    python benchmarks/strength.py add JOURNAL...    # a result of a match, from the journal of `mexica-ai arena`
+
+A result is a file of JSON in benchmarks/results: who played whom with which weights, how often, with which outcome,
+when, where, by which command. The first engine of a match is the one that is measured. `add` takes all of that from the
+journal and computes the figures as `mexica-ai arena report` does. Results of other weights than those that ship do not
+count: the pages say "not measured" there. `levels` and `shares` are results of levels.py and calibration.py.
+"""
+
+import argparse
+import json
+import re
+import shlex
+import subprocess
+from datetime import date
+from itertools import chain
+from pathlib import Path
+
+from common import describe_machine
+
+import mexica_ai as ai
+from mexica_ai.arena.journal import read_journal
+from mexica_ai.arena.report import collect, evaluate
+from mexica_ai.engines.specs import parse_spec
+from mexica_ai.game import registry
+from mexica_ai.io.errors import MexicaAIError, NotationError
+from mexica_ai.io.figures import are_shares
+from mexica_ai.io.strict import Nullable, Text, check_shape, choice, parse_json, quote
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+PAGE, README = ROOT / "docs" / "strength.md", ROOT / "README.md"
+BEGIN, END = "<!-- strength -->\n", "<!-- /strength -->\n"
+GAMES = {"mexica": "Mexica", "coatl": "Coatl", "tzolkin": "Tzolk'in"}
+# By kind of match: head of the README's column, and what the page says where there is none.
+COLUMNS = {
+    "greedy": ("against one-ply search (`greedy`)", "against `greedy`, 2 seats"),
+    "uct": ("against textbook UCT (`uct`)", "against `uct`, 2 seats"),
+    "doubling": ("a doubling of time or iterations", "a doubling of time or iterations, 2 seats"),
+    "four": ("one against three, four seats", "one against three, 4 seats"),
+}
+NOT_MEASURED = "not measured"
+INTERVAL = [float]
+HEAD = {
+    "format": int,
+    "kind": str,
+    "game": choice(*GAMES),
+    "release": str,
+    "weights": Text("[0-9a-f]{12}", "12 hexadecimal digits", "BAD_VALUE"),
+    "commit": Text("[0-9a-f]{7,40}", "a commit", "BAD_VALUE"),
+    "date": Text(r"\d{4}-\d\d-\d\d", "a date such as 2026-11-25", "BAD_VALUE"),
+    "machine": str,
+    "command": str,
+}
+SHAPES = {
+    "match": HEAD
+    | {
+        "players": int,
+        "engines": [str],
+        "games": int,
+        "share": INTERVAL,
+        "elo": Nullable(INTERVAL),
+        "iterations_per_turn": [float],
+        "rival?": str,  # in words, where the spec of the others does not say it
+    },
+    "levels": HEAD | {"levels": [{"level": int, "games": int, "elo": INTERVAL}]},
+    "shares": HEAD | {"games": int, "tenths": [INTERVAL], "weight_of_search": INTERVAL},
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(dest="action", metavar="add")
+    add = commands.add_parser("add", help="make a result of the journal of a match")
+    add.add_argument("journals", nargs="+", metavar="JOURNAL")
+    args = parser.parse_args()
+    try:
+        if args.action == "add":
+            for path in args.journals:
+                print(write_result(result_of(path), RESULTS))
+        for path, text in pages(read_results(RESULTS), README.read_text(encoding="utf-8")).items():
+            path.write_text(text, encoding="utf-8")
+    except (MexicaAIError, OSError) as error:
+        parser.exit(2, f"strength.py: error: {error}\n")
+
+
+# --- results
+
+
+def result_of(path):
+    """Return the result of the match in a journal; raise NotationError if it is none of what ships."""
+    journal = read_journal(path)
+    if not journal.games:
+        raise NotationError(f"{path}: holds no game")
+    tournament, _ = journal.games[0]
+    found = evaluate(collect(journal.games))
+    if tournament.game not in GAMES:
+        raise NotationError(f"{path}: of {tournament.game}; expected one of {', '.join(GAMES)}")
+    first = found["engines"][0]
+    ships = registry.get(tournament.game).weights().version
+    if first["weights"] != ships:
+        raise NotationError(f"{path}: the first engine has weights {first['weights']}; expected {ships}, which ship")
+    if found["forfeits"]:
+        raise NotationError(f"{path}: {found['forfeits']} games ended by a forfeit; expected none")
+    options = ["--game", tournament.game, "--players", tournament.players, "--seed", tournament.seed]
+    options += ["--blocks", first["blocks"]]
+    if tournament.format != "round-robin":
+        options += ["--tournament", tournament.format]
+    if tournament.sample is not None:
+        options += ["--sample", tournament.sample]
+    options += chain.from_iterable(("--engine", spec) for spec in tournament.engines)
+    return {
+        "format": 1,
+        "kind": "match",
+        "game": tournament.game,
+        "release": ai.__version__,
+        "weights": ships,
+        "commit": git("rev-parse", "--short=12", "HEAD"),
+        "date": date.fromtimestamp(Path(path).stat().st_mtime).isoformat(),
+        "machine": describe_machine()["processor"],
+        "command": shlex.join(["mexica-ai", "arena", *map(str, options)]),
+        "players": tournament.players,
+        "engines": list(tournament.engines),
+        "games": found["games_counted"],
+        "share": first["share"],
+        "elo": None if None in first.get("elo", [None]) else first["elo"],  # infinite, if all games were won
+        "iterations_per_turn": [engine["iterations_per_turn"] for engine in found["engines"]],
+    }
+
+
+def git(*args):
+    return subprocess.run(["git", *args], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def write_result(result, folder):
+    """Write a result to a file of its own, and return the file."""
+    engines = "-".join(dict.fromkeys(parse_spec(spec).kind for spec in result["engines"][1:]))
+    limit = "-".join(f"{key}{value:g}" for key, value in limits(result["engines"][0]).items())
+    path = folder / f"{result['game']}-{result['players']}-{column_of(result) or engines}-{limit}.json"
+    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    return path
+
+
+def read_results(folder):
+    """Return the results in a folder, of all weights; raise NotationError for a file that is none."""
+    results = []
+    for path in sorted(folder.glob("*.json")):
+        data = parse_json(path.read_bytes(), str(path))
+        kind = data.get("kind") if isinstance(data, dict) else None
+        if kind not in SHAPES:
+            raise NotationError(f"{path.name}: kind {quote(kind)}; expected one of {', '.join(SHAPES)}")
+        check_shape(data, SHAPES[kind], path.name)
+        if data["format"] != 1:
+            raise NotationError(f"{path.name}: format {data['format']}; expected 1")
+        if kind == "match":
+            low, high = data["share"][1:] if len(data["share"]) == 3 else (1, 0)
+            if not (low <= data["share"][0] <= high and are_shares([data["share"][0], 1 - data["share"][0]], 2)):
+                raise NotationError(f"{path.name}: share: expected a mean and its interval, from 0 to 1")
+            for spec in data["engines"]:
+                parse_spec(spec)
+        results.append(data)
+    return results
+
+
+def limits(text):
+    """Return the limits of an engine, by key."""
+    options = parse_spec(text).options
+    return {key: options[key] for key in ("time", "iterations") if key in options}
+
+
+def column_of(result):
+    """Return the kind of a match, a key of `COLUMNS`; None if it has no column."""
+    first, *others = (parse_spec(spec) for spec in result["engines"])
+    if first.kind != "mcts" or {"weights", "level"} & first.options.keys():
+        return None
+    if result["players"] == 4 and len(others) == 3:
+        return "four"
+    if result["players"] != 2 or len(others) != 1:
+        return None
+    rival = others[0]
+    if rival.kind in ("greedy", "uct"):
+        return rival.kind
+    own, theirs = (limits(spec) for spec in result["engines"])
+    is_doubling = len(own) == 1 and own.keys() == theirs.keys() and all(own[key] == 2 * theirs[key] for key in own)
+    return "doubling" if rival.kind == "mcts" and "weights" not in rival.options and is_doubling else None
+
+
+# --- pages
+
+
+def pages(results, readme):
+    """Return the text of each page by its path: docs/strength.md, and the README with its table."""
+    shipped = {game: registry.get(game).weights().version for game in GAMES}
+    results = [result for result in results if result["weights"] == shipped[result["game"]]]
+    head, found, rest = readme.partition(BEGIN)
+    if not found or END not in rest:
+        raise NotationError(f"README.md: expected a table between {BEGIN.strip()} and {END.strip()}")
+    return {PAGE: page(results, shipped), README: f"{head}{BEGIN}{short_table(results)}{END}{rest.partition(END)[2]}"}
+
+
+def short_table(results):
+    rows = [["game", *(head for head, _ in COLUMNS.values())]]
+    for game, name in GAMES.items():
+        rows.append([name, *(cell(best(results, game, column)) for column in COLUMNS)])
+    return table(rows)
+
+
+def best(results, game, column):
+    """Return the match of a column with most games; None without one."""
+    found = [result for result in results if result["kind"] == "match" and result["game"] == game]
+    return max(
+        (result for result in found if column_of(result) == column), key=lambda each: each["games"], default=None
+    )
+
+
+def cell(result):
+    if result is None:
+        return NOT_MEASURED
+    rival = f" against {rival_of(result)}" if column_of(result) == "four" else ""
+    return f"{percent(result['share'])}{rival}, {result['games']} games"
+
+
+def rival_of(result):
+    """Return the others in words."""
+    others = result["engines"][1:]
+    name = result.get("rival") or f"`{others[0]}`"
+    return f"three of {name}" if len(others) == 3 else name
+
+
+def percent(share):
+    mean, low, high = (100 * value for value in share)
+    return f"{mean:.1f} % ({low:.0f} to {high:.0f})"
+
+
+def elo(estimate):
+    return "" if estimate is None else f"{estimate[0]:+.0f} ({estimate[1]:.0f} to {estimate[2]:.0f})"
+
+
+def page(results, shipped):
+    """Return docs/strength.md."""
+    text = INTRODUCTION.format(release=ai.__version__)
+    commands = []
+    for game, name in GAMES.items():
+        text += f"\n## {name}\n\nWeights `{shipped[game]}`.\n\n"
+        matches = [result for result in results if result["kind"] == "match" and result["game"] == game]
+        rows = [["match", "share of the win", "Elo", "iterations a turn", "games", "date"]]
+        for column, (_, words) in COLUMNS.items():
+            own = [result for result in matches if column_of(result) == column]
+            rows += [row(result) for result in own] or [[words, NOT_MEASURED, "", "", "", ""]]
+        rows += [row(result) for result in matches if column_of(result) is None]
+        commands += [(name, result) for result in matches]
+        text += table(rows)
+        for result in results:
+            if result["game"] == game and result["kind"] == "levels":
+                text += f"\n{LEVELS.format(date=result['date'])}\n\n"
+                levels = [[each["level"], elo(each["elo"]), each["games"]] for each in result["levels"]]
+                text += table([["level", "Elo above the one below", "games"], *levels])
+                commands.append((name, result))
+    shares = {result["game"]: result for result in results if result["kind"] == "shares"}
+    if shares:
+        commands += [(GAMES[game], result) for game, result in shares.items()]
+        text += f"\n## Published shares\n\n{SHARES}\n\n" + shares_table(shares)
+    text += f"\n## Commands\n\n{COMMANDS}\n"
+    for name, result in commands:
+        note = f"{name}, {result['date']}, release {result['release']}, commit {result['commit']}, {result['machine']}"
+        text += f"\n- {note}:\n\n      {result['command'].replace(chr(10), chr(10) + ' ' * 6)}\n"
+    return text
+
+
+def row(result):
+    iterations = " / ".join(f"{number:,.0f}" for number in result["iterations_per_turn"][:2])
+    match = f"`{result['engines'][0]}` against {rival_of(result)}, {result['players']} seats"
+    return [match, percent(result["share"]), elo(result["elo"]), iterations, result["games"], result["date"]]
+
+
+def shares_table(shares):
+    rows = [["share that a search publishes", *(f"{GAMES[game]}, {r['games']:,} games" for game, r in shares.items())]]
+    for tenth in range(10):
+        cells = [f"{r['tenths'][tenth][0]:+.3f} ({r['tenths'][tenth][1]:.3f})" for r in shares.values()]
+        rows.append([f"{tenth / 10} to {(tenth + 1) / 10}", *cells])
+    weights = ["{:.2f} ({:.2f})".format(*r["weight_of_search"]) for r in shares.values()]
+    return table([*rows, ["weight of what searching adds", *weights]])
+
+
+def table(rows):
+    """Return rows, the first of which is the head, as a table of Markdown."""
+    lines = ["| " + " | ".join(map(str, cells)) + " |" for cells in rows]
+    lines = [re.sub(r"\| +(?=\|)", "| ", line) for line in lines]
+    return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]]) + "\n"
+
+
+INTRODUCTION = """\
+# Strength
+
+`make strength` writes this page from the files in `benchmarks/results`; it is not edited. All results are of the
+weights that ship with release {release}. Results of older weights are not shown; older pages are in git
+(`git show c57934e:benchmarks/STRENGTH.md`).
+
+Matches are played by `mexica-ai arena` ([arena.md](arena.md)). The first engine is the one that is measured; without
+`weights` an engine has those that ship. `greedy` looks one turn ahead with the same evaluation, `uct` is the textbook
+search with random games, see [search.md](search.md#baselines). Each block of games plays one deal with all seatings.
+Ranges in brackets are 95 % intervals, from the variance between blocks. Shares of the win are per seat: with two seats
+50 % is equal, with one against three 25 %. A match that a sequential test ended flatters the winner a little.
+
+No engine here has been measured against strong human players.
+"""
+LEVELS = "How far each level is above the one below, the first above `greedy`, {date}:"
+SHARES = """\
+Equal engines with 64 iterations a turn, 2 seats: how much the seat to move won less the share that its search
+published, by tenths of that share; and the weight, in a regression of what it won, of what the search adds to its
+evaluation. Standard errors in brackets, by the variance between games. 0 and 1 would be right."""
+COMMANDS = """\
+Without `--reproducible` the seeds of the games do not follow from the command, so a repetition plays other games."""
+
+if __name__ == "__main__":
+    main()

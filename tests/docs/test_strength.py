@@ -1,0 +1,123 @@
+"""docs/strength.md and the README's table are what `make strength` writes, of the weights that ship and no others."""
+
+import json
+import runpy
+import shlex
+from pathlib import Path
+
+import pytest
+
+from mexica_ai.cli.main import main as mexica_ai
+from mexica_ai.game import registry
+from mexica_ai.io.errors import MexicaAIError
+
+pytestmark = pytest.mark.usefixtures("shipped_weights")
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+@pytest.fixture(scope="module")
+def strength():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "benchmarks")
+        return runpy.run_path(str(ROOT / "benchmarks" / "strength.py"))
+
+
+@pytest.fixture
+def result(strength):
+    return next(data for data in strength["read_results"](RESULTS) if data["kind"] == "match")
+
+
+def test_the_pages_are_what_the_results_give(strength):
+    written = strength["pages"](strength["read_results"](RESULTS), (ROOT / "README.md").read_text())
+    assert {path.name for path in written} == {"strength.md", "README.md"}
+    for path, text in written.items():
+        assert path.read_text() == text, "make strength"
+
+
+def test_only_what_ships_counts(strength, result):
+    readme = (ROOT / "README.md").read_text()
+    without = strength["pages"]([], readme)
+    old = result | {"weights": "0" * 12}
+    assert strength["pages"]([old], readme) == without
+    assert strength["pages"]([result], readme) != without
+    for text in without.values():
+        assert text.count("not measured") >= 12
+    for path in RESULTS.glob("*.json"):
+        data = json.loads(path.read_text())
+        assert data["weights"] == registry.get(data["game"]).weights().version, f"{path.name}: of weights of before"
+
+
+@pytest.mark.parametrize(
+    ("players", "engines", "column"),
+    [
+        (2, ["mcts,time=0.2", "greedy"], "greedy"),
+        (2, ["mcts,iterations=100", "uct,iterations=100,name=u"], "uct"),
+        (2, ["mcts,time=0.2,name=a", "mcts,time=0.1,name=b"], "doubling"),
+        (2, ["mcts,time=0.3,name=a", "mcts,time=0.1,name=b"], None),
+        (2, ["mcts,time=0.2,name=a", "mcts,iterations=50,name=b"], None),
+        (2, ["mcts,time=0.2,name=a", "mcts,time=0.1,weights=x.json"], None),
+        (2, ["mcts,weights=x.json", "greedy"], None),
+        (2, ["mcts,level=3", "greedy"], None),
+        (2, ["greedy", "mcts"], None),
+        (3, ["mcts", "greedy", "greedy,name=g"], None),
+        (4, ["mcts", "beam,name=a", "beam,name=b", "beam,name=c"], "four"),
+    ],
+)
+def test_the_column_of_a_match(strength, players, engines, column):
+    assert strength["column_of"]({"players": players, "engines": engines}) == column
+
+
+@pytest.mark.real("processes")
+def test_a_result_is_made_of_a_journal(strength, tmp_path):
+    journal = str(tmp_path / "j.jsonl")
+    engines = ["--engine", "mcts,iterations=5,threads=1", "--engine", "greedy"]
+    command = ["arena", "--game", "mexica", "--players", "2", "--blocks", "2", "--seed", "3", *engines]
+    assert mexica_ai([*command, "--journal", journal]) == 0
+    made = strength["result_of"](journal)
+    mean, low, high = made["share"]
+    assert 0 <= low <= mean <= high <= 1
+    assert (made["games"], made["players"], made["game"]) == (4, 2, "mexica")
+    assert 1 <= made["iterations_per_turn"][0] <= 5
+    again = shlex.split(made["command"])
+    assert again[:2] == ["mexica-ai", "arena"]
+    assert {"--seed", "3", "--blocks", "2"} <= set(again)
+    path = strength["write_result"](made, tmp_path)
+    assert path.name == "mexica-2-greedy-iterations5.json"
+    assert strength["read_results"](tmp_path) == [made]
+    readme = "a\n<!-- strength -->\nold\n<!-- /strength -->\nz\n"
+    (row,) = [line for line in strength["pages"]([made], readme)[ROOT / "README.md"].splitlines() if "Mexica" in line]
+    assert row.startswith(f"| Mexica | {100 * mean:.1f} % (")
+    assert row.endswith("4 games | not measured | not measured | not measured |")
+
+
+@pytest.mark.real("processes")
+def test_a_match_of_other_games_or_weights_is_refused(strength, tmp_path):
+    for game, problem in (("nim", "expected one of mexica"), ("mexica", "the first engine has weights None")):
+        journal = str(tmp_path / f"{game}.jsonl")
+        command = ["arena", "--game", game, "--engine", "random", "--engine", "random,name=r", "--blocks", "1"]
+        assert mexica_ai([*command, "--journal", journal]) == 0
+        with pytest.raises(MexicaAIError, match=problem):
+            strength["result_of"](journal)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"games": "80"}, 'games: given "80"; expected an integer'),
+        ({"weights": "w3"}, "expected 12 hexadecimal digits"),
+        ({"share": [1.5, 0.1, 0.9]}, "share: expected a mean and its interval"),
+        ({"share": [0.5]}, "share: expected a mean and its interval"),
+        ({"kind": "luck"}, 'kind "luck"; expected one of match, levels, shares'),
+        ({"engines": ["mtcs", "greedy"]}, 'did you mean "mcts"?'),
+        ({"wieghts": "x"}, 'did you mean "weights"?'),
+        ({"format": 2}, "format 2; expected 1"),
+    ],
+)
+def test_what_is_no_result_is_refused(strength, result, tmp_path, change, problem):
+    (tmp_path / "a.json").write_text(json.dumps(result | change))
+    with pytest.raises(MexicaAIError) as error:
+        strength["read_results"](tmp_path)
+    assert problem in str(error.value)
+    assert "a.json" in str(error.value) or "engine spec" in str(error.value)
