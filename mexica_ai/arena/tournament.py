@@ -17,7 +17,7 @@ import random
 import re
 import secrets
 import string
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, islice, permutations
@@ -26,7 +26,7 @@ from typing import Any
 from numpy.random import SeedSequence
 
 from mexica_ai.analysis.limits import DEFAULT_TIME_S
-from mexica_ai.engines.process import DEFAULT_MARGIN_S
+from mexica_ai.engines.process import DEFAULT_MARGIN_S as DEFAULT_MARGIN_S
 from mexica_ai.engines.specs import EngineSpec, parse_spec
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import Nullable, check_shape, choice, quote
@@ -336,7 +336,7 @@ def canonical_spec(text: str) -> str:
     return str(dataclasses.replace(spec, options=dict(sorted(spec.options.items()))))
 
 
-def unique_names(typed: list[str], completed: list[EngineSpec]) -> list[str]:
+def unique_names(typed: Sequence[str], completed: list[EngineSpec]) -> list[str]:
     """Return the engines' names: labels or specs as typed; equal ones are completed, then numbered."""
     names = [spec.options.get("name", text) for text, spec in zip(typed, completed, strict=True)]
     pairs = zip(names, completed, strict=True)

@@ -21,6 +21,7 @@ from mexica_ai.io.errors import MexicaAIError, NotationError
 
 if TYPE_CHECKING:
     from mexica_ai.arena.journal import JournalWriter
+    from mexica_ai.arena.outcomes import Outcome
     from mexica_ai.arena.report import Collected
     from mexica_ai.arena.runner import Progress
     from mexica_ai.arena.statistics import Sprt
@@ -107,13 +108,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_subcommand(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
-    return commands.add_parser(
+    parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=summary,
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    return parser
 
 
 def _add_check_arguments(check: argparse.ArgumentParser) -> None:
@@ -410,7 +412,7 @@ class _Test:
     def __init__(self, sprt: Sprt | None, tournament: Tournament) -> None:
         self._sprt = sprt
         self._games_per_block = tournament.games_per_block
-        self._outcomes: list = []
+        self._outcomes: list[Outcome] = []
 
     def is_decided(self, progress: Progress) -> bool:
         from mexica_ai.arena.report import outcome_of

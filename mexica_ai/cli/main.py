@@ -88,7 +88,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise NotationError(f"{message} (see `{self.prog} --help`)", reason="BAD_USAGE")
 
-    def parse_known_args(self, args=None, namespace=None):
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, and refuse what is not known here, where the parser knows of which command it is."""
         given = list(sys.argv[1:] if args is None else args)
         options = {option for option in self._option_string_actions if option.startswith("--")}
@@ -122,7 +122,7 @@ class _CommandParser(_Parser):
 
     declare: Callable[[argparse.ArgumentParser], None] | None = None
 
-    def parse_known_args(self, args=None, namespace=None):
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Declare the arguments, then parse."""
         self.complete()
         return super().parse_known_args(args, namespace)
@@ -191,7 +191,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 parser.print_help(sys.stderr)
                 return EXIT_BAD_INPUT
             args = parser.parse_args(given)
-            code = args.run(args)
+            code: int = args.run(args)
         sys.stdout.flush()
         return code
     except SystemExit as stop:  # --help and --version

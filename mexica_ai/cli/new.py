@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mexica_ai.cli import common
@@ -74,7 +74,7 @@ def _add_option(group: argparse._ArgumentGroup, option: Option) -> None:
         action = argparse.BooleanOptionalAction
         group.add_argument(option.flag, dest=option.name, action=action, help=option.help)
         return
-    parse = _numbers
+    parse: Callable[[str], Any] = _numbers
     if option.kind is int:
         parse = common.argument(whole_number(option.choices[0], option.choices[-1]))
     group.add_argument(option.flag, dest=option.name, type=parse, metavar=option.metavar, help=option.help)

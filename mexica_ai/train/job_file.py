@@ -164,7 +164,7 @@ def run_jobs(
     """
     missing = deque(missing)
     failures: Counter[int] = Counter()
-    running: dict[Future, int] = {}
+    running: dict[Future[dict[str, Any]], int] = {}
     try:
         while missing or running:
             while missing and len(running) < concurrency:
@@ -191,7 +191,7 @@ def run_jobs(
             future.cancel()
 
 
-def _submit(executor: Executor, call: Callable[[], dict[str, Any]]) -> Future:
+def _submit(executor: Executor, call: Callable[[], dict[str, Any]]) -> Future[dict[str, Any]]:
     try:
         return executor.submit(call)
     except Exception as error:
@@ -225,7 +225,7 @@ def _known(file: BinaryIO, path: Path, series: Series) -> tuple[set[int], set[st
             raise NotationError(f"{where}: expected a record, a JSON object", reason="WRONG_TYPE", path=where)
         made = record.get(series.key)
         is_of_series = record.get("game") == series.game and isinstance(made, dict)
-        if is_of_series and series.settings.items() <= made.items():
+        if is_of_series and made is not None and series.settings.items() <= made.items():
             known.add(made.get(series.number))
             versions.add(str(made.get("weights", UNKNOWN_WEIGHTS)))
     if len(whole) < len(content):
