@@ -56,9 +56,9 @@ def pair(
     allowed = 0
     while True:
         steps = [MAX_STEPS]
-        tables = _fill(order, met, seats, allowed, steps)
-        if tables is not None:
-            return [tuple(sorted(table)) for table in tables]
+        filled = _fill(order, met, seats, allowed, steps)
+        if filled is not None:
+            return [tuple(sorted(table)) for table in filled]
         allowed += 1
 
 

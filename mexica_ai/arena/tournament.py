@@ -17,7 +17,7 @@ import random
 import re
 import secrets
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, islice, permutations
@@ -164,7 +164,9 @@ class Tournament:
     def from_json(cls, data: dict[str, Any], path: str = "$") -> Tournament:
         """Read an object of `to_json`; raise NotationError if it is not one."""
         check_shape(data, _SHAPE, path)
-        values = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+        values: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in data.items()
+        }
         values.setdefault("key", None)
         if values["key"] is not None and not re.fullmatch(f"[0-9a-f]{{{2 * KEY_BYTES}}}", values["key"]):
             raise NotationError(
@@ -199,6 +201,7 @@ class Tournament:
             return ((0, 1),)
         if num_engines == 2:
             return ((0, *[1] * (seats - 1)), (*[0] * (seats - 1), 1))
+        every: Iterable[tuple[int, ...]]
         if num_engines >= seats:
             every = combinations(range(num_engines), seats)
         else:  # every engine plays, some on several seats
@@ -243,6 +246,7 @@ class Tournament:
         else:
             if self.format != "swiss":
                 lineup = self.lineups[block % len(self.lineups)]
+            assert lineup is not None
             rng = random.Random(self._derive(_SEATINGS, block))
             every = _all_seatings(lineup) if self.sample is None else _drawn_seatings(lineup, rng)
             seatings = list(islice(every, self.sample))
