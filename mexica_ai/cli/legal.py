@@ -53,9 +53,9 @@ def _answer_lines() -> int:
                 if isinstance(found, MexicaAIError):
                     raise found
                 with common.located(f"line {number}"):
-                    answer = json.dumps(found.legal_actions())
+                    answer: object = found.legal_actions()
             except MexicaAIError as error:
                 code = 2
-                answer = json.dumps({"error": str(error)})
-            print(answer, flush=True)
+                answer = {"error": str(error)}
+            print(json.dumps(answer), flush=True)
     return code

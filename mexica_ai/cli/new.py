@@ -90,13 +90,14 @@ def run(args: argparse.Namespace) -> int:
 def game_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return those options of the games that were given; raise NotationError for one of another game."""
     given = {}
-    own = {option.name for option in registry.get(args.game).starts.options}
+    own = {option.name: option.flag for option in registry.get(args.game).starts.options}
     for game in registry.names():
         for option in registry.get(game).starts.options:
             value = getattr(args, option.name)
             if value is not None and option.name not in own:
+                expected = f"expected only {', '.join(own.values())}" if own else "which has no options"
                 raise NotationError(
-                    f"{option.flag}: an option of {game}; {args.game} has none such", reason="BAD_USAGE"
+                    f"{option.flag}: an option of {game}; given for {args.game}, {expected}", reason="BAD_USAGE"
                 )
             if value is not None:
                 given[option.name] = value

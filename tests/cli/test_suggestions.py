@@ -90,7 +90,10 @@ def test_keys_of_a_configuration(said, tmp_path):
         (["apply", MEXICA, "walk T7, walk S7"], '; actions are joined by "; "'),
         (["apply", MEXICA, "canal a1"], "expected the form canal C5 or canal C5-D5, in capitals"),
         (["show", COATL, "--viewer", "3"], "--viewer: given 3; expected a seat from 0 to 1"),
-        (["new", "--game", "coatl", "--neutral", "1"], "--neutral: an option of mexica; coatl has none such"),
+        (
+            ["new", "--game", "coatl", "--neutral", "1"],
+            "--neutral: an option of mexica; given for coatl, expected only --sacrifice-tokens, --strict-ends",
+        ),
     ],
 )
 def test_errors_say_what_to_type(said, args, line):

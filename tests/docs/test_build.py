@@ -103,7 +103,8 @@ def test_python_that_starts_in_an_unbuilt_checkout_says_what_to_do(tmp_path):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=compiled, symlinks=True)
     shutil.copy(ROOT / "setup.py", tmp_path)
     for code in ("import mexica_ai; mexica_ai.new_game('nim')", "import cext.core.search.search"):
-        command = [sys.executable, "-c", code]
+        (tmp_path / "start.py").write_text(code)  # whose folder comes first in Python's path
+        command = [sys.executable, tmp_path / "start.py"]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 1
         assert done.stderr.splitlines()[-1] == (
