@@ -13,6 +13,7 @@ levels.py and calibration.py.
 """
 
 import argparse
+import dataclasses
 import json
 import math
 import re
@@ -68,7 +69,7 @@ SHAPES = {
         "games": int,
         "share": INTERVAL,
         "elo": Nullable(INTERVAL),
-        "iterations_per_turn": [float],
+        "iterations_per_turn": [Nullable(float)],  # null: not known
         "build?": str,  # that played, as the journal names it
         "rival?": str,  # in words, where the spec of the others does not say it
     },
@@ -308,8 +309,15 @@ def cell(result):
 def rival_of(result):
     """Return the others in words."""
     others = result["engines"][1:]
-    name = result.get("rival") or f"`{others[0]}`"
+    name = result.get("rival") or shown(others[0])
     return f"three of {name}" if len(others) == 3 else name
+
+
+def shown(text):
+    """Return the spec of an engine without its name, which only tells equal engines apart."""
+    spec = parse_spec(text)
+    options = {key: value for key, value in spec.options.items() if key != "name"}
+    return f"`{dataclasses.replace(spec, options=options)}`"
 
 
 def percent(share):
@@ -353,8 +361,8 @@ def page(results, shipped):
 
 
 def row(result):
-    iterations = " / ".join(f"{number:,.0f}" for number in result["iterations_per_turn"][:2])
-    match = f"`{result['engines'][0]}` against {rival_of(result)}, {result['players']} seats"
+    iterations = " / ".join("?" if number is None else f"{number:,.0f}" for number in result["iterations_per_turn"][:2])
+    match = f"{shown(result['engines'][0])} against {rival_of(result)}, {result['players']} seats"
     return [match, percent(result["share"]), elo(result["elo"]), iterations, result["games"], result["date"]]
 
 
