@@ -104,7 +104,7 @@ class Adjudicator:
         return turn.forecast
 
     def _judge(self, position: Position, number: int) -> list[float]:
-        """Return the default engine's forecast after so many turns; the same whenever the game is played again."""
+        """Return the default engine's forecast after a number of turns; the same if the game is played again."""
         assert position.to_move is not None
         with make_engine(JUDGE) as engine:
             seed = self._tournament.judge_seed(self._game, number)

@@ -109,7 +109,7 @@ def run(
     openings : sequence of str
         Positions in their compact form, those that `tournament.openings` identifies.
     log : str, optional
-        The file to which the processes that play add what programs are told and say.
+        The file to which the playing processes add all lines to and from programs.
 
     Raises
     ------

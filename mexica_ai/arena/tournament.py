@@ -116,7 +116,7 @@ class Tournament:
         The weights of each engine, see `Engine.weights_id`; None if they are not known, as in journals of
         early versions.
     openings : str, optional
-        What identifies the positions from which the games begin, see `openings.openings_id`; None for new deals.
+        Identifies the positions from which the games begin, see `openings.openings_id`; None for new deals.
     resign : tuple of (float, int), optional
         When a game is adjudicated as won, see `adjudication`: the largest share of the others, and for how many
         turns of each seat.
@@ -266,7 +266,7 @@ class Tournament:
         return self._derive(_ENGINE, game.block, game.number, seat)
 
     def judge_seed(self, game: Game, turn: int) -> int:
-        """Return the seed of the default engine where it adjudicates a game after so many turns."""
+        """Return the seed of the default engine where it adjudicates a game after this number of turns."""
         return self._derive(_JUDGE, game.block, game.number, turn)
 
     def _derive(self, *what: int) -> int:

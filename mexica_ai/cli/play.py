@@ -252,7 +252,7 @@ class _Table:
 
     def _event(self) -> None:
         event = self._session.draw()
-        # What an engine has drawn blindly is not for the persons to see.
+        # The persons must not see what an engine has drawn blindly.
         if not self._session.hides or self._session.persons == [self._last_mover]:
             self._say(f"Event: {report.format_turn(event)}")
 

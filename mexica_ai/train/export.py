@@ -66,7 +66,7 @@ class Settings:
 
 @dataclass
 class Summary:
-    """What an export has done.
+    """The figures of an export.
 
     Attributes
     ----------

@@ -35,16 +35,16 @@ class Series:
     game : str
         The "game" of each line.
     weights : Weights
-        What the jobs search with.
+        The weights that the jobs search with.
     noun : str
-        What errors call the lines, in the plural.
+        The name of the lines in errors, in the plural.
     key : str
         In a line, the key of the object that says how the line was made: the job's number, the settings and the
         weights (`Weights.version`).
     number : str
         The key of the job's number in that object.
     settings : dict
-        What the lines of the series have in common in that object.
+        The entries of that object that all lines of the series have.
     advice : str
         Ends the error about lines made with other weights.
     """
@@ -152,7 +152,7 @@ def run_jobs(
     concurrency : int
         Jobs at a time.
     name : str
-        What errors call a job.
+        The name of a job in errors.
 
     Raises
     ------

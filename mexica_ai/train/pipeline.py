@@ -10,7 +10,7 @@ Each step leaves files in the folder; a run that was stopped continues where the
 4. *match*. ``match.jsonl``: the journal of a match against the weights in use (`match`). ``weights.json``: the new
    weights with their provenance: the settings, checksums of the data, and the figures of all steps.
 
-What stops and chooses a fit flatters it, so games are split into three parts (`positions.split`): a fit learns from
+Games that stop or choose a fit flatter it, so games are split into three parts (`positions.split`): a fit learns from
 one, is stopped and chosen by the second, and its figures are those of the third. ``settings.json`` has the settings, so
 that a run is continued with the same ones.
 

@@ -186,7 +186,7 @@ def initial_weights(shapes: dict[str, tuple[int, ...]], seed: int) -> Arrays:
     generator = np.random.default_rng(seed)
     arrays = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
     for name in ("policy_state", "policy_node", "policy_category", "policy_action"):
-        # What a unit of an action sees adds up from three sources, of which one is a single row of the categories.
+        # The input of a unit of an action is a sum of three parts; one is a single row of the categories.
         size = 4 if name == "policy_category" else shapes[name][0]
         arrays[name] = (generator.standard_normal(shapes[name]) * np.sqrt(1 / size)).astype(np.float32)
     return arrays

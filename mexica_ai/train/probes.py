@@ -70,7 +70,7 @@ def walk(
     rollouts : int
         How many value a position; at least 1.
     weights : Weights, optional
-        What it searches with; by default those that ship.
+        The weights that it searches with; by default those that ship.
 
     Returns
     -------
