@@ -120,7 +120,6 @@ cdef enum:
     MAX_PENDING = 16
     MAX_PENDING_GIVEN = 12  # in a position that is read
     # With what a position may give, 999 of each material, a seat never owns more than 15,000 corn and its worth.
-    MAX_STOCK = 999
 
 ctypedef struct SeatC:      # 48 bytes
     uint64_t built          # buildings, how many of each kind in two bits
