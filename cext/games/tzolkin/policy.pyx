@@ -8,6 +8,7 @@ from libc.stdint cimport uint32_t
 from libc.string cimport memcpy, memset
 
 from cext.core.contract.game cimport State
+from cext.core.contract.sets cimport set_first, set_member, set_size
 from cext.core.learning.priors cimport priors_inputs
 from cext.core.contract.rng cimport rng_below
 from cext.core.learning.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
