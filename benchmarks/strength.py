@@ -25,6 +25,7 @@ from pathlib import Path
 from common import describe_machine
 
 import mexica_ai as ai
+from mexica_ai.analysis.levels import HIGHEST
 from mexica_ai.arena.journal import read_journal
 from mexica_ai.arena.play import describe_build
 from mexica_ai.arena.report import collect, evaluate
@@ -44,7 +45,7 @@ COLUMNS = {
     "greedy": ("against one-ply search (`greedy`)", "against `greedy`, 2 seats"),
     "uct": ("against textbook UCT (`uct`)", "against `uct`, 2 seats"),
     "doubling": ("a doubling of time or iterations", "a doubling of time or iterations, 2 seats"),
-    "four": ("one against three, four seats", "one against three, 4 seats"),
+    "four": ("one against three, four seats (25 % is equal)", "one against three, 4 seats"),
 }
 NOT_MEASURED = "not measured"
 # Fields of a tournament for which `command_of` has no options; they must be as they are by default.
@@ -73,7 +74,7 @@ SHAPES = {
         "build?": str,  # that played, as the journal names it
         "rival?": str,  # in words, where the spec of the others does not say it
     },
-    "levels": HEAD | {"levels": [{"level": int, "games": int, "elo": INTERVAL}]},
+    "levels": HEAD | {"levels": [{"level": int, "games": int, "elo": [Nullable(float)]}]},
     "shares": HEAD | {"games": int, "tenths": [INTERVAL], "weight_of_search": INTERVAL},
 }
 
@@ -225,7 +226,8 @@ def check_match(name, data):
 
 def check_levels(name, data):
     for each in data["levels"]:
-        check_interval(f"{name}: elo of level {each['level']}", each["elo"])
+        if each["elo"][1:] != [None, None]:  # else only the mean is known
+            check_interval(f"{name}: elo of level {each['level']}", each["elo"])
 
 
 def check_shares(name, data):
@@ -302,8 +304,20 @@ def best(results, game, column):
 def cell(result):
     if result is None:
         return NOT_MEASURED
-    rival = f" against {rival_of(result)}" if column_of(result) == "four" else ""
-    return f"{percent(result['share'])}{rival}, {result['games']} games"
+    column = column_of(result)
+    if column == "four":
+        words = f", against {rival_of(result)}"
+    elif column == "doubling":
+        words = ", " + " against ".join(in_words(spec) for spec in result["engines"])
+    else:
+        words = f" at {in_words(result['engines'][0])}"
+    return f"{percent(result['share'])} of {result['games']} games{words}"
+
+
+def in_words(spec):
+    """Return the limits of an engine in words."""
+    units = {"time": " s", "iterations": " iterations"}
+    return ", ".join(f"{value:,g}{units[key]}" for key, value in limits(spec).items()) or "the default time"
 
 
 def rival_of(result):
@@ -326,7 +340,10 @@ def percent(share):
 
 
 def elo(estimate):
-    return "" if estimate is None else f"{estimate[0]:+.0f} ({estimate[1]:.0f} to {estimate[2]:.0f})"
+    if estimate is None:
+        return ""
+    mean, low, high = estimate
+    return f"{mean:+.0f}" if low is None or high is None else f"{mean:+.0f} ({low:.0f} to {high:.0f})"
 
 
 def page(results, shipped):
@@ -346,7 +363,8 @@ def page(results, shipped):
         for result in results:
             if result["game"] == game and result["kind"] == "levels":
                 text += f"\n{LEVELS.format(date=result['date'])}\n\n"
-                levels = [[each["level"], elo(each["elo"]), each["games"]] for each in result["levels"]]
+                known = {each["level"]: [elo(each["elo"]), each["games"]] for each in result["levels"]}
+                levels = [[level, *known.get(level, [NOT_MEASURED, ""])] for level in range(1, HIGHEST + 1)]
                 text += table([["level", "Elo above the one below", "games"], *levels])
                 commands.append((name, result))
     shares = {result["game"]: result for result in results if result["kind"] == "shares"}
@@ -367,12 +385,17 @@ def row(result):
 
 
 def shares_table(shares):
-    rows = [["share that a search publishes", *(f"{GAMES[game]}, {r['games']:,} games" for game, r in shares.items())]]
+    measured = [shares.get(game) for game in GAMES]
+    heads = [f"{name}, {r['games']:,} games" if r else name for name, r in zip(GAMES.values(), measured, strict=True)]
+    rows = [["share that a search publishes", *heads]]
+
+    def add(label, figures, form):
+        rows.append([label, *(form.format(*figures(r)) if r else NOT_MEASURED for r in measured)])
+
     for tenth in range(10):
-        cells = [f"{r['tenths'][tenth][0]:+.3f} ({r['tenths'][tenth][1]:.3f})" for r in shares.values()]
-        rows.append([f"{tenth / 10} to {(tenth + 1) / 10}", *cells])
-    weights = ["{:.2f} ({:.2f})".format(*r["weight_of_search"]) for r in shares.values()]
-    return table([*rows, ["weight of what searching adds", *weights]])
+        add(f"{tenth / 10} to {(tenth + 1) / 10}", lambda r, tenth=tenth: r["tenths"][tenth], "{:+.3f} ({:.3f})")
+    add("weight of the search less its evaluation", lambda r: r["weight_of_search"], "{:.2f} ({:.2f})")
+    return table(rows)
 
 
 def table(rows):
@@ -394,11 +417,13 @@ Matches are played by `mexica-ai arena` ([arena.md](arena.md)). The first engine
 `uct` is the textbook search over single actions, see [search.md](search.md#baselines). Each block of games plays one
 deal with all seatings. Ranges in brackets are 95 % intervals, from the variance between blocks. Shares of the win are
 per seat: with two seats 50 % is equal, with one against three 25 %. A match that a sequential test ended flatters the
-winner a little.
+winner a little. Elo is left out where all games were won, or where an older page did not note it.
 
 No engine here has been measured against strong human players.
 """
-LEVELS = "How far each level is above the one below, the first above `greedy`, {date}:"
+LEVELS = """\
+How far each level is above the one below, level 1 above `greedy` (less than 0: below), {date}. The errors that levels
+make were chosen until the gaps fitted, partly by the same games, so the gaps are a little flattered:"""
 SHARES = """\
 Equal engines with 64 iterations a turn, 2 seats: how much the seat to move won less the share that its search
 published, by tenths of that share; and the weight, in a regression of what it won, of what the search adds to its

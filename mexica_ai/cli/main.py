@@ -101,9 +101,9 @@ class _Parser(argparse.ArgumentParser):
             refuse(given[0])  # before something else is found to be missing
         namespace, unknown = super().parse_known_args(given, namespace)
         for text in unknown:
-            if text.startswith("-") and text != "-":
+            if text.startswith("--") and text != "--" and text.partition("=")[0] not in options:
                 refuse(text)
-        if unknown:
+        if unknown := [text for text in unknown if text != "--"]:
             self.error(f"{quote(unknown[0])} is more than was expected")
         return namespace, unknown
 
@@ -156,7 +156,7 @@ def build_parser() -> argparse.ArgumentParser:
         )
         command.declare = module.add_arguments
         # The parser is for commands that print it; they cannot import what has them all.
-        command.set_defaults(run=module.run, whole_parser=whole_parser)
+        command.set_defaults(run=module.run, whole_parser=whole_parser, parser=build_parser)
     return parser
 
 

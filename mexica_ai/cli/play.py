@@ -119,8 +119,9 @@ def _seat_engine(text: str) -> tuple[int, str]:
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
     if args.last:
-        if args.source is not None or args.record is not None:
-            raise NotationError("--last: expected neither FILE nor --record beside it", reason="BAD_USAGE")
+        if args.source is not None or args.record is not None or args.seed is not None or new.game_options(args):
+            problem = "--last: expected no FILE, no --record and no options of a new game beside it"
+            raise NotationError(problem, reason="BAD_USAGE")
         args.source = args.record = _last_game()
     position = _start(args)
     mover = position.to_move if position.to_move is not None else 0
@@ -179,7 +180,12 @@ def _has_something_else(record: str, source: str | None) -> bool:
 
 def _folder() -> Path:
     """Return where games are kept that were not given a file, see the XDG Base Directory Specification."""
-    return Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "mexica-ai"
+    try:
+        return Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "mexica-ai"
+    except RuntimeError:  # no home
+        raise NotationError(
+            "there is no home folder to keep games in; expected --record FILE", reason="BAD_USAGE"
+        ) from None
 
 
 def _new_name(game: str) -> str:
@@ -191,11 +197,17 @@ def _new_name(game: str) -> str:
 
 
 def _last_game() -> str:
-    """Return the file of the game that was written last."""
-    kept = [(path.stat().st_mtime, str(path)) for path in _folder().glob("*.json")]
-    if not kept:
-        raise NotationError(f"--last: no game is kept in {str(_folder())!r}", reason="BAD_USAGE")
-    return max(kept)[1]
+    """Return the file of the unfinished game that was written last; files that hold none are passed over."""
+    kept = []
+    with contextlib.suppress(OSError):
+        kept = [(path.stat().st_mtime, path) for path in _folder().glob("*.json") if path.is_file()]
+    for _, path in sorted(kept, reverse=True):
+        with contextlib.suppress(MexicaAIError):
+            text, _ = read_record(str(path), 1)
+            record = parse_record(text)
+            if "forfeit" not in record and not position_at(record, len(record["turns"])).is_over:
+                return str(path)
+    raise NotationError(f"--last: no unfinished game is kept in {str(_folder())!r}", reason="BAD_USAGE")
 
 
 class _Quit(Exception):  # noqa: N818, it is no error
