@@ -96,7 +96,7 @@ def test_a_result_is_made_of_a_journal(strength, tmp_path):
     readme = "a\n<!-- strength -->\nold\n<!-- /strength -->\nz\n"
     (row,) = [line for line in strength["pages"]([made], readme)[ROOT / "README.md"].splitlines() if "Mexica" in line]
     assert row.startswith(f"| Mexica | {100 * mean:.1f} % (")
-    assert row.endswith("4 games | not measured | not measured | not measured |")
+    assert row.endswith("4 games at 5 iterations | not measured | not measured | not measured |")
 
 
 @pytest.mark.real("processes")
