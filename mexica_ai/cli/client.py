@@ -42,7 +42,7 @@ Examples:
   mexica-ai client best game.json --weights strong
   mexica-ai client apply game.json "walk H5; end" > next.json
   mexica-ai client apply game.json "walk H5; end" --draw --json
-  MEXICA_AI_TOKEN=... mexica-ai client info --server engine.example.org:443 --tls
+  mexica-ai client info --server engine.example.org:443 --tls --token-file token
 """
 STOP_S = 2.0  # timeout of the call that stops an analysis on Ctrl-C
 DEFAULT_SERVER = "127.0.0.1:50051"

@@ -74,9 +74,8 @@ COMMANDS = {
 EPILOG = """\
 A POSITION is a file (JSON or the compact form), the compact form itself, or -
 for standard input. Results go to standard output, errors to standard error in
-one line. Exit code: 0, or 2 for bad input,
-1 for a failure, 130 if interrupted. `mexica-ai help COMMAND` describes a
-command.
+one line. Exit code: 0, or 2 for bad input, 1 for a failure, 130 if interrupted.
+`mexica-ai help COMMAND` describes a command.
 
 Example: mexica-ai new --players 3 --seed 7 | mexica-ai best - --time 2
 """

@@ -108,8 +108,9 @@ def test_the_command_alone_prints_the_help(capsys):
     assert all(re.search(rf"^ +{name}\b", found.err, re.MULTILINE) for name in COMMANDS)
 
 
-@pytest.mark.parametrize("command", [[], ["best"], ["client", "batch"], ["help"]])
-def test_help_is_that_of_the_option(capsys, command):
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), ["client", "batch"], ["arena", "check"]])
+def test_help_is_that_of_the_option(capsys, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     assert main(["help", *command]) == 0
     by_help = capsys.readouterr().out
     assert main([*command, "--help"]) == 0
