@@ -346,7 +346,7 @@ def test_bench_arena(as_json):
     found = figures("bench_arena.py", *args)
     assert found["games"] == 2
     assert 0 < found["engines_s"] < found["wall_s"]
-    assert min(found["percent"], found["ms_per_turn"], found["start_cpu_s"]) > 0
+    assert min(found["percent"], found["ms_per_turn"], found["start_s"]) > 0
 
 
 @pytest.mark.real("processes")
