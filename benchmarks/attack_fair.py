@@ -1,4 +1,4 @@
-"""One caller with many programs, another with one call at a time: how many of whose calls are answered.
+"""Counts the answered calls of a caller with many programs, and of another with one call at a time.
 
     python benchmarks/attack_fair.py [--seconds 30] [--programs 20] [--deadline 20] [--share 2] [--json]
 
@@ -10,11 +10,9 @@ else, on a virtual clock.
 
 import asyncio
 import random
-import tempfile
 import time
-from pathlib import Path
 
-from attacks import ServerProcess, Tally, arguments, ask, best_turn, report, stub
+from attacks import ServerProcess, Tally, arguments, ask, best_turn, report, stub, tokens_file
 
 TOKENS = {"many": "m" * 20, "one": "o" * 20}
 BUDGET_S = 0.2
@@ -27,10 +25,7 @@ def main():
     parser.add_argument("--deadline", type=float, default=20.0)
     parser.add_argument("--share", type=int, default=0, help="slots of one caller; 0: the server's default")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        tokens = Path(folder) / "tokens"
-        tokens.write_text("".join(f"{name} {token}\n" for name, token in TOKENS.items()))
-        tokens.chmod(0o600)
+    with tokens_file(TOKENS) as tokens:
         flags = ["--slots", 2, "--tokens-file", tokens]
         flags += ["--max-slots-per-caller", args.share] if args.share else []
         with ServerProcess(*flags) as server:

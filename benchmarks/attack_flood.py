@@ -1,4 +1,4 @@
-"""Floods a server with calls, and counts what becomes of those of a good caller.
+"""Floods a server with calls, and counts the outcomes of a good caller's calls.
 
     python benchmarks/attack_flood.py [--kind wrong-token] [--seconds 20] [--connections 40] [--streams 50]
                                       [--asks 6] [--json]
@@ -21,12 +21,10 @@ import asyncio
 import contextlib
 import multiprocessing
 import os
-import tempfile
 import time
-from pathlib import Path
 
 import grpc
-from attacks import EXAMPLE, ServerProcess, Tally, arguments, ask, best_turn, report, stub
+from attacks import EXAMPLE, ServerProcess, Tally, arguments, ask, best_turn, metadata_of, report, stub, tokens_file
 
 import mexica_ai as ai
 from mexica_ai.rpc import wire
@@ -45,12 +43,11 @@ def main():
     parser.add_argument("--asks", type=int, default=20, help="calls of the good caller at most (default: 20)")
     parser.add_argument("--slots", type=int, default=2)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        tokens = Path(folder) / "tokens"
-        tokens.write_text(f"good {GOOD}\nflooding {FLOODING}\n")
-        tokens.chmod(0o600)
-        with ServerProcess("--slots", args.slots, "--tokens-file", tokens) as server:
-            report(asyncio.run(attack(args, server)), args.json)
+    with (
+        tokens_file({"good": GOOD, "flooding": FLOODING}) as tokens,
+        ServerProcess("--slots", args.slots, "--tokens-file", tokens) as server,
+    ):
+        report(asyncio.run(attack(args, server)), args.json)
 
 
 async def attack(args, server):
@@ -104,8 +101,7 @@ def flood(args, address, counts, is_open):
         method, request = "LegalActions", engine_pb2.LegalActionsRequest(position=wire.position_to_message(position))
     else:
         method, request = "BestTurn", best_turn(BUDGET_S, position)
-    token = TOKENS[args.kind]
-    metadata = (("authorization", f"Bearer {token}"),) if token else ()
+    metadata = metadata_of(TOKENS[args.kind])
 
     async def stream(call):
         while True:

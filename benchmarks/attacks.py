@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -43,6 +44,16 @@ def report(figures, as_json):
         return
     for name, value in figures.items():
         print(f"{name}: {value}")
+
+
+@contextlib.contextmanager
+def tokens_file(tokens):
+    """Give a file of callers' tokens, by name, as a server reads it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tokens"
+        path.write_text("".join(f"{name} {token}\n" for name, token in tokens.items()))
+        path.chmod(0o600)
+        yield path
 
 
 class ServerProcess:

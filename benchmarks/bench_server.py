@@ -98,7 +98,7 @@ def main():
 
 
 class Tally:
-    """What the clients note, and whether they go on."""
+    """The clients' notes, and whether they go on."""
 
     def __init__(self, seconds, num_searches):
         self._seconds = seconds

@@ -13,12 +13,11 @@ import json
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 import httpx
-from common import describe_machine, positive
+from common import describe_machine, p95, page_process, positive
 
 import mexica_ai as ai
 from mexica_ai.rpc.client import Client
@@ -33,22 +32,13 @@ NUM_GAMES = 20
 @contextlib.contextmanager
 def served():
     """Start `mexica-ai web`; give a client with a session, and the process."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-P", "-m", "mexica_ai", "web", "--no-open", "--port", "0", "--games", folder]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        try:
-            url = process.stdout.readline().strip()
-            with httpx.Client(base_url=url.split("/?")[0], timeout=60) as client:
-                client.get(url)
-                yield client, process
-        finally:
-            process.terminate()
-            process.wait(timeout=10)
-            process.stdout.close()
+    with page_process() as (process, url), httpx.Client(base_url=url.split("/?")[0], timeout=60) as client:
+        client.get(url)
+        yield client, process
 
 
 def call(client, method, path, data):
-    """Send JSON; return what is answered."""
+    """Send JSON; return the answer."""
     answer = client.request(method, path, content=json.dumps(data), headers={"Content-Type": "application/json"})
     answer.raise_for_status()
     return answer.json()
@@ -181,11 +171,6 @@ def measure_processor(number):
         "draft_processor_ms": round(1000 * (drafted - begin) / number, 1),
         "picture_processor_ms": round(1000 * (drawn - drafted) / number, 1),
     }
-
-
-def p95(values):
-    """Return the 95 % quantile."""
-    return round(statistics.quantiles(values, n=20, method="inclusive")[18], 1)
 
 
 def main():

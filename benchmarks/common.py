@@ -1,8 +1,12 @@
-"""Code shared by the benchmarks: the machine's description, opening positions, summaries of figures."""
+"""Code shared by the benchmarks: the machine's description, the page, opening positions, summaries of figures."""
 
+import contextlib
 import platform
 import random
 import statistics
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import mexica_ai as ai
@@ -17,6 +21,20 @@ def describe_machine():
         "processor": models[0] if models else platform.processor() or platform.machine(),
         "python": f"{platform.python_implementation()} {platform.python_version()}",
     }
+
+
+@contextlib.contextmanager
+def page_process():
+    """Start `mexica-ai web`; give the process, and its URL."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-P", "-m", "mexica_ai", "web", "--no-open", "--port", "0", "--games", folder]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            yield process, process.stdout.readline().strip()
+        finally:
+            process.terminate()
+            process.wait(timeout=10)
+            process.stdout.close()
 
 
 def opening(players, seed, game="mexica"):
@@ -34,6 +52,11 @@ def quantiles(values, digits=2):
     p99 = statistics.quantiles(values, n=100, method="inclusive")[98] if len(values) > 1 else values[0]
     figures = {"min": values[0], "p50": statistics.median(values), "p99": p99, "max": values[-1]}
     return {name: round(value, digits) for name, value in figures.items()}
+
+
+def p95(values):
+    """Return the 95 % quantile."""
+    return round(statistics.quantiles(values, n=20, method="inclusive")[18], 1)
 
 
 def positive(kind):

@@ -394,8 +394,8 @@ def choose(
     engines : sequence of (str, dict)
         For each its spec and defaults, see `mexica_ai.engines.make_engine`.
     weights : Weights, optional
-        What plays new rollouts, with the seeds of the others; by default those that ship. If they have not played
-        rollouts of this case yet, they play its anchor as well.
+        The weights of new rollouts, with the seeds of the others; by default those that ship. If they have not
+        played rollouts of this case yet, they play its anchor as well.
 
     Returns
     -------

@@ -1,32 +1,38 @@
 """Writes docs/strength.md, and the table in the README, from the results of one release.
 
     python benchmarks/strength.py                   # make strength
-    python benchmarks/strength.py add JOURNAL...    # a result of a match, from the journal of `mexica-ai arena`
+    python benchmarks/strength.py add JOURNAL... [--commit COMMIT]
+
 
 A result is a file of JSON in benchmarks/results: who played whom with which weights, how often, with which outcome,
-when, where, by which command. The first engine of a match is the one that is measured. `add` takes all of that from the
-journal and computes the figures as `mexica-ai arena report` does. Results of other weights than those that ship do not
-count: the pages say "not measured" there. `levels` and `shares` are results of levels.py and calibration.py.
+when, where, by which command. The first engine of a match is the one that is measured. `add` makes the result of a
+match from its journal of `mexica-ai arena`, on the machine that played it, and computes the figures as `arena report`
+does. The commit is that of the checkout; if another build has played, --commit names its commit. Results of other
+weights than those that ship do not count: the pages say "not measured" there. `levels` and `shares` are results of
+levels.py and calibration.py.
 """
 
 import argparse
+import dataclasses
 import json
+import math
 import re
 import shlex
 import subprocess
-from datetime import date
 from itertools import chain
 from pathlib import Path
 
 from common import describe_machine
 
 import mexica_ai as ai
+from mexica_ai.analysis.levels import HIGHEST
 from mexica_ai.arena.journal import read_journal
+from mexica_ai.arena.play import describe_build
 from mexica_ai.arena.report import collect, evaluate
+from mexica_ai.arena.tournament import Tournament
 from mexica_ai.engines.specs import parse_spec
 from mexica_ai.game import registry
 from mexica_ai.io.errors import MexicaAIError, NotationError
-from mexica_ai.io.figures import are_shares
 from mexica_ai.io.strict import Nullable, Text, check_shape, choice, parse_json, quote
 
 ROOT = Path(__file__).parents[1]
@@ -39,9 +45,11 @@ COLUMNS = {
     "greedy": ("against one-ply search (`greedy`)", "against `greedy`, 2 seats"),
     "uct": ("against textbook UCT (`uct`)", "against `uct`, 2 seats"),
     "doubling": ("a doubling of time or iterations", "a doubling of time or iterations, 2 seats"),
-    "four": ("one against three, four seats", "one against three, 4 seats"),
+    "four": ("one against three, four seats (25 % is equal)", "one against three, 4 seats"),
 }
 NOT_MEASURED = "not measured"
+# Fields of a tournament for which `command_of` has no options; they must be as they are by default.
+NO_OPTIONS = ("clock", "margin_s", "patience_s", "on_failure", "openings", "resign", "max_turns", "round_blocks")
 INTERVAL = [float]
 HEAD = {
     "format": int,
@@ -62,10 +70,11 @@ SHAPES = {
         "games": int,
         "share": INTERVAL,
         "elo": Nullable(INTERVAL),
-        "iterations_per_turn": [float],
+        "iterations_per_turn": [Nullable(float)],  # null: not known
+        "build?": str,  # that played, as the journal names it
         "rival?": str,  # in words, where the spec of the others does not say it
     },
-    "levels": HEAD | {"levels": [{"level": int, "games": int, "elo": INTERVAL}]},
+    "levels": HEAD | {"levels": [{"level": int, "games": int, "elo": [Nullable(float)]}]},
     "shares": HEAD | {"games": int, "tenths": [INTERVAL], "weight_of_search": INTERVAL},
 }
 
@@ -75,11 +84,12 @@ def main():
     commands = parser.add_subparsers(dest="action", metavar="add")
     add = commands.add_parser("add", help="make a result of the journal of a match")
     add.add_argument("journals", nargs="+", metavar="JOURNAL")
+    add.add_argument("--commit", help="of the build that played (default: that of this checkout, which must be it)")
     args = parser.parse_args()
     try:
         if args.action == "add":
             for path in args.journals:
-                print(write_result(result_of(path), RESULTS))
+                print(write_result(result_of(path, args.commit), RESULTS))
         for path, text in pages(read_results(RESULTS), README.read_text(encoding="utf-8")).items():
             path.write_text(text, encoding="utf-8")
     except (MexicaAIError, OSError) as error:
@@ -89,13 +99,14 @@ def main():
 # --- results
 
 
-def result_of(path):
+def result_of(path, commit=None):
     """Return the result of the match in a journal; raise NotationError if it is none of what ships."""
     journal = read_journal(path)
     if not journal.games:
         raise NotationError(f"{path}: holds no game")
-    tournament, _ = journal.games[0]
-    found = evaluate(collect(journal.games))
+    tournament = tournament_of(journal)
+    collected = collect(journal.games)
+    found = evaluate(collected)
     if tournament.game not in GAMES:
         raise NotationError(f"{path}: of {tournament.game}; expected one of {', '.join(GAMES)}")
     first = found["engines"][0]
@@ -104,30 +115,73 @@ def result_of(path):
         raise NotationError(f"{path}: the first engine has weights {first['weights']}; expected {ships}, which ship")
     if found["forfeits"]:
         raise NotationError(f"{path}: {found['forfeits']} games ended by a forfeit; expected none")
-    options = ["--game", tournament.game, "--players", tournament.players, "--seed", tournament.seed]
-    options += ["--blocks", first["blocks"]]
-    if tournament.format != "round-robin":
-        options += ["--tournament", tournament.format]
-    if tournament.sample is not None:
-        options += ["--sample", tournament.sample]
-    options += chain.from_iterable(("--engine", spec) for spec in tournament.engines)
+    if not found["blocks"]:
+        raise NotationError(f"{path}: no block is complete")
+    build = build_of(path, collected.builds)
     return {
         "format": 1,
         "kind": "match",
         "game": tournament.game,
-        "release": ai.__version__,
+        "release": build.removeprefix("mexica-ai ").partition(",")[0],
         "weights": ships,
-        "commit": git("rev-parse", "--short=12", "HEAD"),
-        "date": date.fromtimestamp(Path(path).stat().st_mtime).isoformat(),
+        "commit": commit or commit_of(path, build, tournament.game),
+        "date": max(record["started_at"] for _, record in journal.games)[:10],
         "machine": describe_machine()["processor"],
-        "command": shlex.join(["mexica-ai", "arena", *map(str, options)]),
+        "command": command_of(tournament, found["blocks"]),
         "players": tournament.players,
         "engines": list(tournament.engines),
         "games": found["games_counted"],
         "share": first["share"],
         "elo": None if None in first.get("elo", [None]) else first["elo"],  # infinite, if all games were won
         "iterations_per_turn": [engine["iterations_per_turn"] for engine in found["engines"]],
+        "build": build,
     }
+
+
+def tournament_of(journal):
+    """Return the tournament of a journal; raise NotationError if `command_of` cannot write it."""
+    tournaments = {json.dumps(each.to_json()): each for each, _ in journal.games}
+    if len(tournaments) > 1:
+        raise NotationError(f"{journal.path}: games of {len(tournaments)} tournaments; expected those of one")
+    (tournament,) = tournaments.values()
+    plain = Tournament(tournament.game, tournament.players, tournament.engines, tournament.names, tournament.seed)
+    for name in NO_OPTIONS:
+        value, expected = getattr(tournament, name), getattr(plain, name)
+        if value != expected:
+            raise NotationError(f"{journal.path}: {name} is {value}; expected {expected}, as it is by default")
+    return tournament
+
+
+def build_of(path, builds):
+    """Return the build that played all games."""
+    if len(builds) > 1:
+        raise NotationError(f"{path}: played by {len(builds)} builds; expected one: {'; '.join(builds)}")
+    (build,) = builds
+    return build
+
+
+def commit_of(path, build, game):
+    """Return the commit of this checkout; raise NotationError if a game was played by anything else."""
+    here = describe_build(game)
+    if build != here:
+        raise NotationError(f"{path}: played by {build}; this is {here}: --commit names the commit of that build")
+    if changes := git("status", "--porcelain", "--", "cext", "mexica_ai", "server"):
+        raise NotationError(f"{path}: played by code that is not committed:\n{changes}")
+    return git("rev-parse", "--short=12", "HEAD")
+
+
+def command_of(tournament, num_blocks):
+    """Return the command that plays such a tournament, with the blocks that are counted."""
+    options = ["--game", tournament.game, "--players", tournament.players, "--seed", tournament.seed]
+    options += ["--blocks", num_blocks // tournament.num_lineups]
+    if tournament.is_reproducible:
+        options.append("--reproducible")
+    if tournament.format != "round-robin":
+        options += ["--tournament", tournament.format]
+    if tournament.sample is not None:
+        options += ["--sample", tournament.sample]
+    options += chain.from_iterable(("--engine", spec) for spec in tournament.engines)
+    return shlex.join(["mexica-ai", "arena", *map(str, options)])
 
 
 def git(*args):
@@ -154,14 +208,41 @@ def read_results(folder):
         check_shape(data, SHAPES[kind], path.name)
         if data["format"] != 1:
             raise NotationError(f"{path.name}: format {data['format']}; expected 1")
-        if kind == "match":
-            low, high = data["share"][1:] if len(data["share"]) == 3 else (1, 0)
-            if not (low <= data["share"][0] <= high and are_shares([data["share"][0], 1 - data["share"][0]], 2)):
-                raise NotationError(f"{path.name}: share: expected a mean and its interval, from 0 to 1")
-            for spec in data["engines"]:
-                parse_spec(spec)
+        CHECKS[kind](path.name, data)
         results.append(data)
     return results
+
+
+def check_match(name, data):
+    check_interval(f"{name}: share", data["share"], 0, 1)
+    if data["elo"] is not None:
+        check_interval(f"{name}: elo", data["elo"])
+    num_engines = len(data["engines"])
+    if not 2 <= data["players"] <= 4 or num_engines < 2 or len(data["iterations_per_turn"]) != num_engines:
+        raise NotationError(f"{name}: expected 2 to 4 players, 2 engines or more, and the iterations of each engine")
+    for spec in data["engines"]:
+        parse_spec(spec)
+
+
+def check_levels(name, data):
+    for each in data["levels"]:
+        if each["elo"][1:] != [None, None]:  # else only the mean is known
+            check_interval(f"{name}: elo of level {each['level']}", each["elo"])
+
+
+def check_shares(name, data):
+    if [len(pair) for pair in [*data["tenths"], data["weight_of_search"]]] != [2] * 11:
+        raise NotationError(f"{name}: expected ten tenths and the weight of the search, each with its standard error")
+
+
+def check_interval(name, estimate, lowest=-math.inf, highest=math.inf):
+    mean, low, high = estimate if len(estimate) == 3 else (0, 1, 0)
+    if not lowest <= low <= mean <= high <= highest:
+        within = "" if lowest == -math.inf else f", from {lowest} to {highest}"
+        raise NotationError(f"{name}: expected a mean and its interval{within}")
+
+
+CHECKS = {"match": check_match, "levels": check_levels, "shares": check_shares}
 
 
 def limits(text):
@@ -173,10 +254,10 @@ def limits(text):
 def column_of(result):
     """Return the kind of a match, a key of `COLUMNS`; None if it has no column."""
     first, *others = (parse_spec(spec) for spec in result["engines"])
-    if first.kind != "mcts" or {"weights", "level"} & first.options.keys():
+    if any({"weights", "level"} & engine.options.keys() for engine in (first, *others)) or first.kind != "mcts":
         return None
     if result["players"] == 4 and len(others) == 3:
-        return "four"
+        return "four" if len({anonymous(engine) for engine in others}) == 1 else None
     if result["players"] != 2 or len(others) != 1:
         return None
     rival = others[0]
@@ -184,7 +265,12 @@ def column_of(result):
         return rival.kind
     own, theirs = (limits(spec) for spec in result["engines"])
     is_doubling = len(own) == 1 and own.keys() == theirs.keys() and all(own[key] == 2 * theirs[key] for key in own)
-    return "doubling" if rival.kind == "mcts" and "weights" not in rival.options and is_doubling else None
+    return "doubling" if rival.kind == "mcts" and is_doubling else None
+
+
+def anonymous(spec):
+    """Return what an engine is, without its name."""
+    return spec.kind, spec.target, *sorted((key, value) for key, value in spec.options.items() if key != "name")
 
 
 # --- pages
@@ -218,15 +304,34 @@ def best(results, game, column):
 def cell(result):
     if result is None:
         return NOT_MEASURED
-    rival = f" against {rival_of(result)}" if column_of(result) == "four" else ""
-    return f"{percent(result['share'])}{rival}, {result['games']} games"
+    column = column_of(result)
+    if column == "four":
+        words = f", against {rival_of(result)}"
+    elif column == "doubling":
+        words = ", " + " against ".join(in_words(spec) for spec in result["engines"])
+    else:
+        words = f" at {in_words(result['engines'][0])}"
+    return f"{percent(result['share'])} of {result['games']} games{words}"
+
+
+def in_words(spec):
+    """Return the limits of an engine in words."""
+    units = {"time": " s", "iterations": " iterations"}
+    return ", ".join(f"{value:,g}{units[key]}" for key, value in limits(spec).items()) or "the default time"
 
 
 def rival_of(result):
     """Return the others in words."""
     others = result["engines"][1:]
-    name = result.get("rival") or f"`{others[0]}`"
+    name = result.get("rival") or shown(others[0])
     return f"three of {name}" if len(others) == 3 else name
+
+
+def shown(text):
+    """Return the spec of an engine without its name, which only tells equal engines apart."""
+    spec = parse_spec(text)
+    options = {key: value for key, value in spec.options.items() if key != "name"}
+    return f"`{dataclasses.replace(spec, options=options)}`"
 
 
 def percent(share):
@@ -235,7 +340,10 @@ def percent(share):
 
 
 def elo(estimate):
-    return "" if estimate is None else f"{estimate[0]:+.0f} ({estimate[1]:.0f} to {estimate[2]:.0f})"
+    if estimate is None:
+        return ""
+    mean, low, high = estimate
+    return f"{mean:+.0f}" if low is None or high is None else f"{mean:+.0f} ({low:.0f} to {high:.0f})"
 
 
 def page(results, shipped):
@@ -255,7 +363,8 @@ def page(results, shipped):
         for result in results:
             if result["game"] == game and result["kind"] == "levels":
                 text += f"\n{LEVELS.format(date=result['date'])}\n\n"
-                levels = [[each["level"], elo(each["elo"]), each["games"]] for each in result["levels"]]
+                known = {each["level"]: [elo(each["elo"]), each["games"]] for each in result["levels"]}
+                levels = [[level, *known.get(level, [NOT_MEASURED, ""])] for level in range(1, HIGHEST + 1)]
                 text += table([["level", "Elo above the one below", "games"], *levels])
                 commands.append((name, result))
     shares = {result["game"]: result for result in results if result["kind"] == "shares"}
@@ -270,18 +379,23 @@ def page(results, shipped):
 
 
 def row(result):
-    iterations = " / ".join(f"{number:,.0f}" for number in result["iterations_per_turn"][:2])
-    match = f"`{result['engines'][0]}` against {rival_of(result)}, {result['players']} seats"
+    iterations = " / ".join("?" if number is None else f"{number:,.0f}" for number in result["iterations_per_turn"][:2])
+    match = f"{shown(result['engines'][0])} against {rival_of(result)}, {result['players']} seats"
     return [match, percent(result["share"]), elo(result["elo"]), iterations, result["games"], result["date"]]
 
 
 def shares_table(shares):
-    rows = [["share that a search publishes", *(f"{GAMES[game]}, {r['games']:,} games" for game, r in shares.items())]]
+    measured = [shares.get(game) for game in GAMES]
+    heads = [f"{name}, {r['games']:,} games" if r else name for name, r in zip(GAMES.values(), measured, strict=True)]
+    rows = [["share that a search publishes", *heads]]
+
+    def add(label, figures, form):
+        rows.append([label, *(form.format(*figures(r)) if r else NOT_MEASURED for r in measured)])
+
     for tenth in range(10):
-        cells = [f"{r['tenths'][tenth][0]:+.3f} ({r['tenths'][tenth][1]:.3f})" for r in shares.values()]
-        rows.append([f"{tenth / 10} to {(tenth + 1) / 10}", *cells])
-    weights = ["{:.2f} ({:.2f})".format(*r["weight_of_search"]) for r in shares.values()]
-    return table([*rows, ["weight of what searching adds", *weights]])
+        add(f"{tenth / 10} to {(tenth + 1) / 10}", lambda r, tenth=tenth: r["tenths"][tenth], "{:+.3f} ({:.3f})")
+    add("weight of the search less its evaluation", lambda r: r["weight_of_search"], "{:.2f} ({:.2f})")
+    return table(rows)
 
 
 def table(rows):
@@ -299,14 +413,17 @@ weights that ship with release {release}. Results of older weights are not shown
 (`git show c57934e:benchmarks/STRENGTH.md`).
 
 Matches are played by `mexica-ai arena` ([arena.md](arena.md)). The first engine is the one that is measured; without
-`weights` an engine has those that ship. `greedy` looks one turn ahead with the same evaluation, `uct` is the textbook
-search with random games, see [search.md](search.md#baselines). Each block of games plays one deal with all seatings.
-Ranges in brackets are 95 % intervals, from the variance between blocks. Shares of the win are per seat: with two seats
-50 % is equal, with one against three 25 %. A match that a sequential test ended flatters the winner a little.
+`weights` an engine has those that ship. `greedy` plays the best next action by the same evaluation, again and again;
+`uct` is the textbook search over single actions, see [search.md](search.md#baselines). Each block of games plays one
+deal with all seatings. Ranges in brackets are 95 % intervals, from the variance between blocks. Shares of the win are
+per seat: with two seats 50 % is equal, with one against three 25 %. A match that a sequential test ended flatters the
+winner a little. Elo is left out where all games were won, or where an older page did not note it.
 
 No engine here has been measured against strong human players.
 """
-LEVELS = "How far each level is above the one below, the first above `greedy`, {date}:"
+LEVELS = """\
+How far each level is above the one below, level 1 above `greedy` (less than 0: below), {date}. The errors that levels
+make were chosen until the gaps fitted, partly by the same games, so the gaps are a little flattered:"""
 SHARES = """\
 Equal engines with 64 iterations a turn, 2 seats: how much the seat to move won less the share that its search
 published, by tenths of that share; and the weight, in a regression of what it won, of what the search adds to its

@@ -13,12 +13,11 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
+from common import p95, page_process
 from playwright.sync_api import sync_playwright
 
 STATIC = Path(__file__).parents[1] / "mexica_ai" / "web" / "static"
@@ -48,20 +47,6 @@ HOVER = """([row]) => new Promise(done => {
 })"""
 POST = """async ([method, path, data]) => (await fetch(path, {
   method, headers: {'Content-Type': 'application/json'}, body: JSON.stringify(data)})).json()"""
-
-
-@contextlib.contextmanager
-def served():
-    """Start `mexica-ai web`; give its URL."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-P", "-m", "mexica_ai", "web", "--no-open", "--port", "0", "--games", folder]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.terminate()
-            process.wait(timeout=10)
-            process.stdout.close()
 
 
 @contextlib.contextmanager
@@ -95,11 +80,6 @@ def game_page(page, game):
     """Go to a game, and wait for its picture."""
     page.goto(page.url.split("/g/")[0].rstrip("/") + f"/g/{game['id']}")
     page.wait_for_selector(".picture svg")
-
-
-def p95(values):
-    """Return the 95 % quantile in milliseconds."""
-    return round(statistics.quantiles(values, n=20, method="inclusive")[18], 1)
 
 
 def measure(url, clicks, seconds):
@@ -207,7 +187,7 @@ def main():
     parser.add_argument("--picture", metavar="FILE", help="write a picture of the page, and measure nothing")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     args = parser.parse_args()
-    with served() as url:
+    with page_process() as (_, url):
         if args.picture:
             picture(url, args.picture)
             return

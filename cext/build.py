@@ -19,8 +19,9 @@ from setuptools import Extension
 CORE = Path(__file__).parent / "core"
 # The interface that games are compiled against: the declarations that they import, and the headers of those.
 INTERFACE = (
-    "contract/types.pxd", "contract/game.pxd", "contract/rng.pxd", "contract/mix.h", "learning/network.pxd",
-    "learning/network.h", "learning/priors.pxd", "learning/scorer.pxd", "learning/scorer.h", "learning/tensor.pxd",
+    "contract/types.pxd", "contract/sets.pxd", "contract/game.pxd", "contract/rng.pxd", "contract/mix.h",
+    "learning/network.pxd", "learning/network.h", "learning/priors.pxd", "learning/scorer.pxd", "learning/scorer.h",
+    "learning/tensor.pxd",
 )  # fmt: skip
 HEADERS = tuple(CORE / folder for folder in ("contract", "learning", "search"))
 

@@ -92,7 +92,7 @@ class Server:
         self._tracing = make_tracing(config, version)
         self._health = health.aio.HealthServicer()
         self.scheduler = Scheduler(config, self.metrics, make_run)
-        self.metrics.server(version, config.slots, lambda: self.scheduler.num_waiting)
+        self.metrics.server(version, config.slots, lambda: self.scheduler.admission.slots.num_waiting)
         self.address = config.address
         self._guarding: asyncio.Task[None] | None = None
         limiter = RateLimiter(config.max_call_rate, config.max_call_rate)

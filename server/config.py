@@ -67,7 +67,7 @@ class Settings(BaseModel):
         ge=1,
         le=1024,
         description="searches at a time",
-        json_schema_extra={"default_text": "as many as the processors allow with --threads each"},
+        json_schema_extra={"default_text": "what the processors allow with --threads each"},
     )
     max_waiting: int = Field(64, ge=0, le=10**6, description="calls that may wait for a slot")
     max_waiting_per_caller: int = Field(16, ge=1, le=10**6, description="calls of one caller that may wait")

@@ -72,11 +72,6 @@ class Scheduler:
         self._next_look = 0.0
         self._is_closed = False
 
-    @property
-    def num_waiting(self) -> int:
-        """Number of calls that wait for a slot."""
-        return self.admission.slots.num_waiting
-
     def may_look(self) -> bool:
         """Return whether the position of a rejected call may be checked for a forced turn, which needs no slot.
 

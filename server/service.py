@@ -361,7 +361,7 @@ def _turn_indices(request: engine_pb2.EvaluateRecordRequest) -> range:
     for name, end in (("first_turn", first), ("num_turns", last)):
         if end > number:
             raise NotationError(
-                f"{name}: asks for turns up to {end}; expected {number} at most, as many as there are",
+                f"{name}: asks for turns up to {end}; expected {number} at most",
                 reason="OUT_OF_RANGE",
                 path=name,
             )

@@ -86,7 +86,7 @@ class RunningServer:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(30)
 
     def num_waiting(self):
-        return self._server.scheduler.num_waiting
+        return self._server.scheduler.admission.slots.num_waiting
 
     def stop_searches(self):
         self._loop.call_soon_threadsafe(self._server.scheduler.stop_searches)

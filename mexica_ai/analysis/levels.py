@@ -10,7 +10,7 @@ too few visits to learn the values of single actions.
 The errors may differ from game to game; the iterations do not, so that the service knows the cost of a level
 before it reads a position.
 
-benchmarks/STRENGTH.md says how far apart the levels are.
+docs/strength.md says how far apart the levels are.
 """
 
 from __future__ import annotations

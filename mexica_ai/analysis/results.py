@@ -153,7 +153,7 @@ def sound(result: Result, players: int | None = None) -> Result:
     ----------
     result : Result
     players : int, optional
-        The number of seats; by default as many as the first candidate has shares, or scores.
+        The number of seats; by default that of the first candidate's shares or scores.
     """
     if players is None:
         players = len(result.value or result.expected_scores)

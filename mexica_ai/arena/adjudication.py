@@ -87,7 +87,7 @@ class Adjudicator:
         return Decision("max_turns", "default engine", _first(forecast), forecast)
 
     def _resign(self) -> Decision | None:
-        if any(len(turns) < turns.maxlen for turns in self._last):
+        if any(turns.maxlen is None or len(turns) < turns.maxlen for turns in self._last):
             return None
         every = [self._forecast(turn) for turns in self._last for turn in turns]
         for seat in range(self._tournament.players):
@@ -104,7 +104,8 @@ class Adjudicator:
         return turn.forecast
 
     def _judge(self, position: Position, number: int) -> list[float]:
-        """Return the default engine's forecast after so many turns; the same whenever the game is played again."""
+        """Return the default engine's forecast after a number of turns; the same if the game is played again."""
+        assert position.to_move is not None
         with make_engine(JUDGE) as engine:
             seed = self._tournament.judge_seed(self._game, number)
             return engine.best_turn(self._seen_by(position, position.to_move), seed=seed, candidates=1).value

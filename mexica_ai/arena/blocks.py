@@ -7,7 +7,7 @@ correlated, blocks are independent. Shapes: G games, S seats, B complete blocks.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,7 +96,9 @@ class Games:
         """Return the mean margin of the chosen seats per block, without forfeited games."""
         return self._means(self.margins, chosen & ~np.isnan(self.margins), lambda k: (k * -np.inf, k * np.inf))
 
-    def _means(self, values, chosen, bounds) -> BlockMeans:
+    def _means(
+        self, values: np.ndarray, chosen: np.ndarray, bounds: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+    ) -> BlockMeans:
         """Return the means of the chosen values; `bounds(k)` is the least and greatest sum of k seats' values."""
         seats = chosen.sum(axis=1)
         played = seats > 0
@@ -104,11 +106,11 @@ class Games:
             return BlockMeans(np.empty(0), np.nan, np.nan, 0.0)
         block, seats = self.block[played], seats[played]
 
-        def per_block(of_game):
+        def per_block(of_game: np.ndarray) -> np.ndarray:
             return np.bincount(block, of_game, minlength=self.num_blocks)
 
         total = per_block(seats)
         is_used = total > 0
-        low, high = (np.mean(per_block(bound)[is_used] / total[is_used]) for bound in bounds(seats))
+        low, high = (float(np.mean(per_block(bound)[is_used] / total[is_used])) for bound in bounds(seats))
         sums = per_block(np.where(chosen, values, 0.0).sum(axis=1)[played])
         return BlockMeans(sums[is_used] / total[is_used], low, high, len(block) / is_used.sum())

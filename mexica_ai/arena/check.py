@@ -7,6 +7,7 @@ check also says what that class would only see as silence.
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import queue
@@ -16,7 +17,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 from mexica_ai.arena.play import seen_by
 from mexica_ai.engines import EngineSpec, make_engine
@@ -114,8 +116,8 @@ class _Checker:
             if not self._games:
                 return
             for game in self._games:
-                yield self._check(f"a game of {game}", FAILED, lambda game=game: self._whole_game(game))
-                yield self._check(f"seats of {game}", FAILED, lambda game=game: self._seats(game))
+                yield self._check(f"a game of {game}", FAILED, partial(self._whole_game, game))
+                yield self._check(f"seats of {game}", FAILED, partial(self._seats, game))
             for name, status, call in (
                 ("ids", FAILED, self._ids),
                 ("limit of iterations", FAILED, self._iterations),
@@ -204,7 +206,8 @@ class _Checker:
         return f"{seconds:.2f} s of {clock['remaining_s']:g} s"
 
     def _missing_keys(self) -> str:
-        for more in ({}, {"limits": None, "clock": None, "seed": None}, {"limits": {}}):
+        less: tuple[dict[str, Any], ...] = ({}, {"limits": None, "clock": None, "seed": None}, {"limits": {}})
+        for more in less:
             self._ask({"id": 1, "position": self._position(), **more}, LONG_S)
         return "answers without limits, clock and seed"
 
@@ -305,6 +308,7 @@ class _Checker:
 
     def _position(self) -> dict[str, Any]:
         first = self._first()
+        assert first.to_move is not None
         return seen_by(first, first.to_move).to_json()
 
     def _first(self) -> Position:
@@ -315,6 +319,7 @@ class _Checker:
 
     def _turn(self, position: Position, what: str) -> tuple[list[str], float]:
         """Ask for the turn of a position and return it, if it is legal, and the seconds that it took."""
+        assert position.to_move is not None
         seen = seen_by(position, position.to_move).to_json()
         request = {"id": what, "position": seen, "limits": {"time_s": self._time_s}, "seed": SEED}
         answer, seconds = self._ask(request)
@@ -378,6 +383,12 @@ class _Program:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        self._input = self._process.stdin
+        self._output = cast(io.BufferedReader, self._process.stdout)
+        self._error_output = cast(io.BufferedReader, self._process.stderr)
         self._lines: queue.Queue[bytes | _Violation | None] = queue.Queue()
         self._rest = b""  # of its output, after the last newline
         self._errors = b""
@@ -393,8 +404,8 @@ class _Program:
 
     def send_line(self, line: str) -> None:
         with contextlib.suppress(OSError, ValueError):  # it has ended: that there is no answer says so
-            self._process.stdin.write(line.encode() + b"\n")
-            self._process.stdin.flush()
+            self._input.write(line.encode() + b"\n")
+            self._input.flush()
 
     def receive(self, timeout_s: float) -> str | None:
         """Return the next line, without its end; None if there is none in time, or the output is closed."""
@@ -403,10 +414,12 @@ class _Program:
         except queue.Empty:
             return None
         self.is_closed = self.is_closed or line is None
+        if line is None:
+            return None
         if isinstance(line, _Violation):
             raise line
         try:
-            return None if line is None else line.decode()
+            return line.decode()
         except UnicodeDecodeError:
             text = quote(line.decode(errors="replace"))
             raise _Violation(f"answered {text}, which is not UTF-8; expected a JSON object in UTF-8") from None
@@ -429,7 +442,7 @@ class _Program:
 
     def close_input(self) -> None:
         with contextlib.suppress(OSError):
-            self._process.stdin.close()
+            self._input.close()
 
     def end(self, timeout_s: float) -> tuple[float, int | None]:
         """Close the input; return how long the program took to end and its exit status, None if it did not."""
@@ -460,12 +473,12 @@ class _Program:
         self._process.wait()
         for thread in self._threads:
             thread.join(EXIT_TIMEOUT_S)
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+        for pipe in (self._input, self._output, self._error_output):
             with contextlib.suppress(OSError):
                 pipe.close()
 
     def _read(self) -> None:
-        while chunk := self._process.stdout.read1(READ_BYTES):
+        while chunk := self._output.read1(READ_BYTES):
             *lines, self._rest = (self._rest + chunk).split(b"\n")
             for line in lines:
                 self._lines.put(line)
@@ -475,7 +488,7 @@ class _Program:
         self._lines.put(None)
 
     def _read_errors(self) -> None:
-        while chunk := self._process.stderr.read1(STDERR_BYTES):
+        while chunk := self._error_output.read1(STDERR_BYTES):
             self._errors = (self._errors + chunk)[-STDERR_BYTES:]
 
 

@@ -70,7 +70,7 @@ def _value(action: argparse.Action, value: object) -> Any:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ValueError(f"given {quote(value)}; expected text or a number")
     text = str(value)
-    found = action.type(text) if action.type else text
+    found = action.type(text) if callable(action.type) else text
     if action.choices is not None and found not in action.choices:
         raise ValueError(f"given {quote(value)}; expected one of {', '.join(map(str, action.choices))}")
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from types import TracebackType
 
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -98,7 +98,7 @@ class Display:
         line = self._line(progress)
         if self._forfeits:
             line += f"; {self._forfeits:,} forfeits"
-        parts = [Text(line), self._table(progress)]
+        parts: list[RenderableType] = [Text(line), self._table(progress)]
         if self._sprt:
             games = progress.tournament.games_per_block
             state = self._sprt.state(self._outcomes, games_per_block=games)
@@ -119,12 +119,12 @@ class Display:
             table.add_column(column, justify="left" if column == "engine" else "right")
         if self._ratings:
             table.add_column("rating", justify="right")
-        ratings = self._ratings.table() if self._ratings else [None] * len(names)
+        ratings = self._ratings.table() if self._ratings else None
         games = progress.tournament.games_per_block  # of any block
         summaries = statistics.summarize(self._outcomes, len(names), games_per_block=games)
-        order = range(len(names))
-        if self._ratings:
-            order = sorted(order, key=lambda engine: -ratings[engine][0])
+        order = list(range(len(names)))
+        if ratings:
+            order.sort(key=lambda engine: -ratings[engine][0])
         for engine in order:
             summary = summaries[engine]
             share = summary.share
@@ -136,7 +136,7 @@ class Display:
                     row[2] += f" [{share.low:.1%}, {share.high:.1%}]"
             elif self._points:
                 row[2] = f"{self._points[engine]:.3g} of {summary.games}"
-            if ratings[engine] is not None:
+            if ratings:
                 mu, sigma = ratings[engine]
                 row.append(f"{mu:.1f} ± {2 * sigma:.1f}")
             table.add_row(*map(Text, row))

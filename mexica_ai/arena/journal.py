@@ -190,7 +190,9 @@ class JournalWriter:
 
 
 def _parse(path: str, file: BinaryIO) -> Journal:
-    games, size, seen = [], 0, {}
+    games: list[tuple[Tournament, dict[str, Any]]] = []
+    seen: dict[str, Tournament] = {}
+    size = 0
     lines = read_lines(file, path, has_ends=True)
     number, line = 1, next(lines, b"")
     while line:
@@ -281,17 +283,16 @@ def _difference(theirs: Tournament, ours: Tournament) -> str:
     if theirs.key is not None and theirs.is_reproducible != ours.is_reproducible:
         how = "is" if theirs.is_reproducible else "is not"
         return f"it {how} --reproducible, expected the opposite"
-    theirs, ours = theirs.to_json(), ours.to_json()
-    for key in ours | theirs:
-        if key not in ("names", "engines", "weights", "key") and ours.get(key) != theirs.get(key):
-            return f"its {key} is {_show(theirs.get(key))}, expected {_show(ours.get(key))}"
-    if list(map(canonical_spec, theirs["engines"])) != list(map(canonical_spec, ours["engines"])):
-        return f"its engines are {_show(theirs['engines'])}, expected {_show(ours['engines'])}"
-    for spec, known, asked in zip(
-        ours["engines"], theirs.get("weights") or (), ours.get("weights") or (), strict=False
-    ):
-        if known != asked:
-            return f"its {spec} plays with weights {known}, expected weights {asked}"
+    known, asked = theirs.to_json(), ours.to_json()
+    for key in asked | known:
+        if key not in ("names", "engines", "weights", "key") and asked.get(key) != known.get(key):
+            return f"its {key} is {_show(known.get(key))}, expected {_show(asked.get(key))}"
+    if list(map(canonical_spec, known["engines"])) != list(map(canonical_spec, asked["engines"])):
+        return f"its engines are {_show(known['engines'])}, expected {_show(asked['engines'])}"
+    weights = known.get("weights") or (), asked.get("weights") or ()
+    for spec, before, now in zip(asked["engines"], *weights, strict=False):
+        if before != now:
+            return f"its {spec} plays with weights {before}, expected weights {now}"
     return ""
 
 

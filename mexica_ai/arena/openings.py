@@ -28,7 +28,7 @@ def read_openings(path: str, game: str, players: int, turns: int | None = None) 
         One position a line, as JSON or in its compact form, or one record of a game a line; or one JSON object.
     game : str
     players : int
-        What all positions must be of.
+        The game and the number of seats of all positions.
     turns : int, optional
         How many turns of a record are played; needed if there are records.
 

@@ -125,6 +125,7 @@ def check_engines(tournament: Tournament, log: str | None = None) -> None:
     position = new_game(tournament.game, players=tournament.players, seed=CHECK_SEED)
     while position.is_chance:
         position.draw(CHECK_SEED)
+    assert position.to_move is not None
     asked = seen_by(position, position.to_move)
     for text in dict.fromkeys(tournament.engines):
         spec = parse_spec(text)
@@ -164,10 +165,11 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
                         continue
                     if decision := adjudicator.decide(position):
                         break
-                    seat, before = position.to_move, position.copy()
-                    result = seats[seat].play(position)
+                    mover, before = position.to_move, position.copy()
+                    assert mover is not None
+                    result = seats[mover].play(position)
                     record["turns"].append(result.turn)
-                    adjudicator.add(before, seat, result.value)
+                    adjudicator.add(before, mover, result.value)
             finally:
                 for seat in seats:  # tell all of them before waiting for the first
                     seat.end_input()
@@ -232,6 +234,7 @@ def describe_build(game: str) -> str:
     for name in dict.fromkeys(("cext", "mexica_ai", registry.package_of(game))):
         module = import_module(name)
         if not hasattr(module, "__path__"):  # a single file
+            assert module.__file__ is not None
             digest.update(Path(module.__file__).read_bytes())
             continue
         for folder in map(Path, module.__path__):
@@ -269,7 +272,7 @@ class _Seat:
         if task.log and self._spec.kind == "cmd":
             name = tournament.names[task.game.seating[seat]]
             self._log = Log(task.log, f"block {task.game.block} game {task.game.number} seat {seat} ({name})")
-        self.used = {"turns": 0, "iterations": 0, "seconds": 0.0, "late_s": 0.0, "late_max_s": 0.0}
+        self.used: dict[str, Any] = {"turns": 0, "iterations": 0, "seconds": 0.0, "late_s": 0.0, "late_max_s": 0.0}
 
     def __enter__(self) -> _Seat:
         try:
@@ -291,7 +294,8 @@ class _Seat:
     def __exit__(self, *exc_info: object) -> None:
         # A failure to close the engine does not change the game.
         with contextlib.suppress(Exception):
-            self._engine.close()
+            if self._engine is not None:
+                self._engine.close()
         self._close_log()
 
     def _close_log(self) -> None:
@@ -306,6 +310,7 @@ class _Seat:
 
     def play(self, position: Position) -> Result:
         """Ask the engine for its turn and play it; raise `_EngineFailure` if it fails or answers too late."""
+        assert self._engine is not None  # since `__enter__`
         limits = self._limits()
         seed = turn_seed(self._seed, self.used["turns"])
         if self._clock and isinstance(self._engine, ProcessEngine):
@@ -331,7 +336,7 @@ class _Seat:
             )
         if self._clock:
             self._remaining_s += self._clock[1] - elapsed_s
-            if elapsed_s >= limits.time_s:
+            if limits.time_s is not None and elapsed_s >= limits.time_s:
                 self._late.note(elapsed_s - limits.time_s)
         try:
             position.push(result.turn)
@@ -357,7 +362,9 @@ class _Seat:
 
     def _is_clock_first(self, limits: Limits) -> bool:
         """Return whether what is left on the clock ends before the time of this turn, if that has its own."""
-        return bool(self._clock) and (self._time_s is None or self._remaining_s < limits.time_s)
+        if not self._clock:
+            return False
+        return self._time_s is None or limits.time_s is None or self._remaining_s < limits.time_s
 
     def _late_reason(self, limits: Limits) -> str:
         return "out of time" if self._is_clock_first(limits) else LATE

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mexica_ai.arena.report import Collected
@@ -30,7 +32,7 @@ def draw(found: dict[str, Any], collected: Collected, path: str) -> None:
     save(figure, path)
 
 
-def _draw_ratings(axes, found):
+def _draw_ratings(axes: Axes, found: dict[str, Any]) -> None:
     key = "rating" if any("rating" in engine for engine in found["engines"]) else "share"
     known = [engine for engine in found["engines"] if engine[key][0] is not None]
     known.sort(key=lambda engine: engine[key][0])
@@ -48,19 +50,23 @@ def _draw_ratings(axes, found):
     axes.grid(axis="x", color="0.9")
 
 
-def _draw_interval(axes, estimate, row, color, label=None):
+def _draw_interval(
+    axes: Axes, estimate: Sequence[float | None], row: float, color: str, label: str | None = None
+) -> None:
     """Draw a mean, and its interval if it has one."""
     mean, low, high = estimate
+    if mean is None:
+        return
     if low is not None and high is not None:
         axes.plot([low, high], [row, row], color=color)
     axes.plot([mean], [row], "o", color=color, label=label)
 
 
-def _draw_seats(axes, found):
+def _draw_seats(axes: Axes, found: dict[str, Any]) -> None:
     """Draw the share of the win of each engine on each seat; an engine's row has a line a seat."""
     engines = [engine for engine in reversed(found["engines"]) if engine["seat_shares"]]
     for seat in range(found["players"]):
-        label = f"seat {seat}"
+        label: str | None = f"seat {seat}"
         for row, engine in enumerate(engines):
             if engine["seat_shares"][seat][0] is None:
                 continue
@@ -77,7 +83,7 @@ def _draw_seats(axes, found):
     axes.grid(axis="x", color="0.9")
 
 
-def _draw_scores(axes, collected):
+def _draw_scores(axes: Axes, collected: Collected) -> None:
     if collected.seat_scores:
         labels = [f"seat {seat}" for seat in range(collected.players)]
         boxes = axes.boxplot(collected.seat_scores, showmeans=True)

@@ -34,7 +34,7 @@ class GamePool(Executor):
         self._idle: list[ProcessPoolExecutor] = []
         self._all: set[ProcessPoolExecutor] = set()
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future:
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Call a function in a process of its own. The function and its arguments must be picklable."""
         while True:
             worker = self._idle.pop() if self._idle else self._new_worker()
@@ -72,7 +72,7 @@ class GamePool(Executor):
         self._all.add(worker)
         return worker
 
-    def _take_back(self, worker: ProcessPoolExecutor, future: Future) -> None:
+    def _take_back(self, worker: ProcessPoolExecutor, future: Future[Any]) -> None:
         if not future.cancelled() and isinstance(future.exception(), BrokenProcessPool):
             self._all.discard(worker)
         else:
@@ -97,22 +97,30 @@ def begin_worker() -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _end_again(unraisable) -> None:
+def _end_again(unraisable: sys.UnraisableHookArgs) -> None:
     """Send SIGTERM again if it came during a callback of the interpreter, which drops the exit."""
     if not isinstance(unraisable.exc_value, SystemExit):
         sys.__unraisablehook__(unraisable)
         return
-    timer = threading.Timer(0.01, signal.pthread_kill, (threading.main_thread().ident, signal.SIGTERM))
+    timer = threading.Timer(0.01, _end_main_thread)
     timer.daemon = True
     timer.start()
 
 
+def _end_main_thread() -> None:
+    main = threading.main_thread().ident
+    assert main is not None  # it runs
+    signal.pthread_kill(main, signal.SIGTERM)
+
+
 def _end_with_parent() -> None:
-    multiprocessing.parent_process().join()
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
     # The first signal ends the game and its engines, later ones end the wait for another game. They go to the
     # main thread to wake it from any blocking call.
     deadline = time.monotonic() + END_S
     while time.monotonic() < deadline:
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGTERM)
+        _end_main_thread()
         time.sleep(END_S / 4)
     os._exit(1)

@@ -85,11 +85,15 @@ def fit_plackett_luce(
     block_counts = np.vstack([counts, prior])
 
     total_wins, total_counts = block_wins.sum(axis=0), block_counts.sum(axis=0)
-    fit = minimize(
+
+    def derivatives(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return _derivatives(x[None], total_wins[None], total_counts[None], choices)
+
+    fit = minimize(  # type: ignore[call-overload]  # the stubs know no such Hessian
         lambda x: -_log_likelihood(x, total_wins, total_counts, choices),
         np.zeros(num_engines),
-        jac=lambda x: -_derivatives(x[None], total_wins[None], total_counts[None], choices)[0][0],
-        hess=lambda x: _derivatives(x[None], total_wins[None], total_counts[None], choices)[1][0],
+        jac=lambda x: -derivatives(x)[0][0],
+        hess=lambda x: derivatives(x)[1][0],
         method="trust-exact",
         options={"gtol": 1e-8 * max(1.0, total_counts.sum())},
     )
@@ -111,15 +115,17 @@ def fit_plackett_luce(
     ]
 
 
-def _placed(strengths, anchor):
+def _placed(strengths: np.ndarray, anchor: tuple[int, float] | None) -> np.ndarray:
     """Return strengths (R, E) with mean 0, or with the anchor's rating."""
     if anchor is None:
-        return strengths - strengths.mean(axis=1, keepdims=True)
+        centred: np.ndarray = strengths - strengths.mean(axis=1, keepdims=True)
+        return centred
     engine, rating = anchor
-    return strengths - strengths[:, engine, None] + rating
+    moved: np.ndarray = strengths - strengths[:, engine, None] + rating
+    return moved
 
 
-def _sufficient(games: Games, num_engines: int):
+def _sufficient(games: Games, num_engines: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the sufficient statistics of the blocks for the likelihood.
 
     Returns
@@ -150,7 +156,9 @@ def _sufficient(games: Games, num_engines: int):
 
 
 @lru_cache(maxsize=4096)
-def _decisions(engines, shares, ranks):
+def _decisions(
+    engines: tuple[int, ...], shares: tuple[float, ...], ranks: tuple[float, ...]
+) -> list[tuple[int, tuple[int, ...], float]]:
     """Return (engine, sorted engines that competed, weight) for every place of a game."""
     found: dict[tuple[int, tuple[int, ...]], float] = {}
     seats = range(len(engines))
@@ -170,16 +178,18 @@ def _decisions(engines, shares, ranks):
     return [(engine, choice, weight) for (engine, choice), weight in found.items()]
 
 
-def _log_likelihood(strengths, wins, counts, choices):
+def _log_likelihood(strengths: np.ndarray, wins: np.ndarray, counts: np.ndarray, choices: np.ndarray) -> float:
     """Return the log-likelihood; strengths (E,) are logarithms, that of the virtual engine is 0."""
     padded = np.append(strengths, 0.0)
     peak = padded.max()
     masses = choices @ np.exp(padded - peak)
     # The virtual engine's own wins add nothing: the logarithm of its strength is 0.
-    return wins @ strengths - counts @ (np.log(masses) + peak)
+    return float(wins @ strengths - counts @ (np.log(masses) + peak))
 
 
-def _derivatives(strengths, wins, counts, choices):
+def _derivatives(
+    strengths: np.ndarray, wins: np.ndarray, counts: np.ndarray, choices: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the gradient (R, E) and the negative Hessian (R, E, E) of the likelihoods of R resamples."""
     padded = np.hstack([strengths, np.zeros((len(strengths), 1))])
     masses = choices * np.exp(padded - padded.max(axis=1, keepdims=True))[:, None, :]
@@ -190,7 +200,7 @@ def _derivatives(strengths, wins, counts, choices):
     return wins - places, information
 
 
-def _maximize(start, wins, counts, choices):
+def _maximize(start: np.ndarray, wins: np.ndarray, counts: np.ndarray, choices: np.ndarray) -> np.ndarray:
     """Return the maxima (R, E) of the likelihoods of R resamples, by Newton's method from `start` (E,)."""
     strengths = np.tile(start, (len(wins), 1))
     for _ in range(100):

@@ -28,6 +28,9 @@ LATE_REASONS = ("out of time", "no answer in time")  # of forfeits
 LATE_S = 0.05  # lateness that says that the machine is too busy
 USAGE_HEAD = ("forfeits", "s/turn", "iterations/turn", "late, mean and max")
 
+# What makes an engine: its spec, weights and clock, and which one it is of several that are equal.
+_EngineKey = tuple[str, str | None, tuple[float, float] | None, int]
+
 
 @dataclass
 class Collected:
@@ -84,7 +87,7 @@ def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
     """
     collected = Collected()
     tournaments: dict[str, tuple[int, list[int]]] = {}  # by identity: number, and numbers of its engines
-    numbers: dict[tuple, int] = {}  # of engines
+    numbers: dict[_EngineKey, int] = {}  # of engines
     blocks: dict[tuple[int, int], int] = {}
     seen = set()
     pending: list[tuple[int, int, Outcome]] = []  # block, games of a complete block, outcome
@@ -148,9 +151,9 @@ def outcome_of(record: dict[str, Any], block: int, seating: tuple[int, ...]) -> 
     return Outcome(block, pattern(seating), seating, tuple(shares), tuple(ranks), tuple(map(float, margins)))
 
 
-def _number_engines(tournament: Tournament, numbers: dict, collected: Collected) -> list[int]:
+def _number_engines(tournament: Tournament, numbers: dict[_EngineKey, int], collected: Collected) -> list[int]:
     found = []
-    times = collections.Counter()
+    times: collections.Counter[str] = collections.Counter()
     known = tournament.weights or [None] * len(tournament.engines)
     for spec, name, weights in zip(tournament.engines, tournament.names, known, strict=True):
         # The same spec twice in one tournament are two engines.

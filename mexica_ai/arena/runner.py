@@ -109,7 +109,7 @@ def run(
     openings : sequence of str
         Positions in their compact form, those that `tournament.openings` identifies.
     log : str, optional
-        The file to which the processes that play add what programs are told and say.
+        The file to which the playing processes add all lines to and from programs.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def run(
     waiting = _tasks(progress, num_blocks, played, openings, log)
     again: collections.deque[Task] = collections.deque()  # whose workers died
     deaths: collections.Counter[Game] = collections.Counter()
-    running: dict[Future, Task] = {}
+    running: dict[Future[dict[str, Any]], Task] = {}
     while not progress.ended_by:
         # 1. Submit games until `concurrency` of them run.
         while len(running) < concurrency:
@@ -197,7 +197,7 @@ def _tried_again(progress: Progress, task: Task, num_deaths: int, error: BaseExc
     return []
 
 
-def _submit(executor: Executor, play: Callable[[Task], dict[str, Any]], task: Task) -> Future:
+def _submit(executor: Executor, play: Callable[[Task], dict[str, Any]], task: Task) -> Future[dict[str, Any]]:
     try:
         return executor.submit(play, task)
     except Exception as error:
@@ -210,6 +210,8 @@ def _swiss_games(progress: Progress, num_blocks: int) -> Iterator[Game | None]:
     If a game was given up, there are no further rounds: their pairings would depend on it.
     """
     tournament = progress.tournament
+    round_blocks = tournament.round_blocks
+    assert round_blocks is not None
     rounds: list[list[tuple[int, ...]]] = []
     games_per_round = tournament.blocks_per_round * tournament.games_per_block
     for first in range(0, num_blocks, tournament.blocks_per_round):
@@ -221,14 +223,14 @@ def _swiss_games(progress: Progress, num_blocks: int) -> Iterator[Game | None]:
                 return
             yield None
         outcomes = [outcome_of(record, 0, tuple(record["arena"]["seating"])) for record in before]
-        table_games = tournament.round_blocks * tournament.games_per_block
+        table_games = round_blocks * tournament.games_per_block
         rounds.append(pair(outcomes, rounds, len(tournament.engines), tournament.players, table_games))
         for block in range(first, first + tournament.blocks_per_round):
-            lineup = rounds[-1][(block - first) // tournament.round_blocks]
+            lineup = rounds[-1][(block - first) // round_blocks]
             yield from tournament.block(block, lineup)
 
 
-def _error_of(future: Future) -> BaseException | None:
+def _error_of(future: Future[dict[str, Any]]) -> BaseException | None:
     """Return the exception of a finished call, if any; SystemExit if its worker received SIGTERM."""
     return CancelledError() if future.cancelled() else future.exception()
 

@@ -77,7 +77,7 @@ class Sprt:
     alpha: float
     beta: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 < self.share0 < self.share1 < 1:
             raise ValueError(
                 f"SPRT: shares {self.share0:g} and {self.share1:g} given, 0 < share0 < share1 < 1 expected"
@@ -162,16 +162,16 @@ class Sprt:
         block = self.first_decision(llrs)
         blocks = len(llrs) if block is None else block + 1
         llr = float(llrs[blocks - 1])
-        decision = None if block is None else "H0" if llr <= lower else "H1"
+        decision: Literal["H0", "H1"] | None = None if block is None else "H0" if llr <= lower else "H1"
         return SprtState(llr, lower, upper, decision, blocks)
 
-    def first_decision(self, llrs) -> int | None:
+    def first_decision(self, llrs: np.ndarray) -> int | None:
         """Return the index of the first ratio at or beyond a bound."""
         lower, upper = self.bounds
         beyond = (llrs <= lower) | (llrs >= upper)
         return int(beyond.argmax()) if beyond.any() else None
 
-    def log_likelihood_ratios(self, scores, highest: float = 1.0) -> np.ndarray:
+    def log_likelihood_ratios(self, scores: np.ndarray, highest: float = 1.0) -> np.ndarray:
         """Return the logarithm of the generalised likelihood ratio after each block.
 
         The scores are a multinomial sample with unknown probabilities. Each hypothesis gets the probabilities
@@ -200,10 +200,11 @@ class Sprt:
         counts[..., 0] += PRIOR_BLOCKS * (1 - middle)
         counts[..., -1] += PRIOR_BLOCKS * middle
         logs = [np.log(_tilt(values, counts, share)) for share in (self.share0, self.share1)]
-        return np.einsum("...v,...v->...", counts, logs[0] - logs[1])
+        ratios: np.ndarray = np.einsum("...v,...v->...", counts, logs[0] - logs[1])
+        return ratios
 
 
-def _tilt(values, counts, mean):
+def _tilt(values: np.ndarray, counts: np.ndarray, mean: float) -> np.ndarray:
     """Return the divisors that turn the observed frequencies into the most likely ones with this mean.
 
     They are 1 + x (value - mean), with x chosen to give the mean (Van den Bergh, Proposition 1.1); same shape
@@ -217,4 +218,5 @@ def _tilt(values, counts, mean):
         # Falls with x, from +inf to -inf.
         rest = np.einsum("...v,...v->...", counts, away / (1 + middle[..., None] * away))
         low, high = np.where(rest > 0, middle, low), np.where(rest > 0, high, middle)
-    return 1 + ((low + high) / 2)[..., None] * away
+    divisors: np.ndarray = 1 + ((low + high) / 2)[..., None] * away
+    return divisors

@@ -122,7 +122,7 @@ def by_pattern(
     }
 
 
-def _summaries(outcomes, games, num_engines):
+def _summaries(outcomes: Sequence[Outcome], games: Games, num_engines: int) -> list[EngineSummary]:
     played, forfeits = [0] * num_engines, [0] * num_engines
     for outcome in outcomes:
         for engine in set(outcome.engines):
@@ -165,7 +165,7 @@ def elo(estimate: Estimate) -> Estimate:
     The ends of the interval are converted, so the coverage is that of the share.
     """
 
-    def convert(share):
+    def convert(share: float | None) -> float | None:
         if share is None:
             return None
         if share <= 0:
@@ -208,7 +208,9 @@ def _estimate(means: BlockMeans) -> Estimate:
     return Estimate(mean, float(low), float(high))
 
 
-def block_interval(values, low=-math.inf, high=math.inf, games=1.0):
+def block_interval(
+    values: np.ndarray | Sequence[float], low: float = -math.inf, high: float = math.inf, games: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of the 95 % interval of a mean over blocks.
 
     Without bounds: Student's interval, mean -+ t s / sqrt(B).
@@ -250,11 +252,10 @@ def block_interval(values, low=-math.inf, high=math.inf, games=1.0):
     shrink = 1 + t * t / size
     middle = (mean + t * t / (2 * size)) / shrink
     half = t / shrink * np.sqrt(mean * (1 - mean) / size + t * t / (4 * size * size))
-    ends = np.clip(middle - half, 0, 1), np.clip(middle + half, 0, 1)
-    return tuple(low + (high - low) * end for end in ends)
+    return low + (high - low) * np.clip(middle - half, 0, 1), low + (high - low) * np.clip(middle + half, 0, 1)
 
 
-def _effective_size(values, low, high, games):
+def _effective_size(values: np.ndarray, low: float, high: float, games: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the scaled mean, and the number of independent wins and losses with the blocks' variance.
 
     The ratio of the blocks' variance to that of a single win or loss has a prior of 1 (a block counts as one

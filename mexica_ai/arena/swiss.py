@@ -1,6 +1,6 @@
 """Swiss tournaments: each round pairs engines with about equally many points that have not met yet.
 
-A *table* is the engines that play each other in a round: as many as a game has seats. If the engines do not fill
+A *table* is the engines that play each other in a round, one a seat. If the engines do not fill
 all tables, the last ones have a *bye*, which counts as if they had won. The pairings of a round follow from the
 results of the rounds before it, so that a tournament that is resumed has the same ones.
 """
@@ -56,9 +56,9 @@ def pair(
     allowed = 0
     while True:
         steps = [MAX_STEPS]
-        tables = _fill(order, met, seats, allowed, steps)
-        if tables is not None:
-            return [tuple(sorted(table)) for table in tables]
+        filled = _fill(order, met, seats, allowed, steps)
+        if filled is not None:
+            return [tuple(sorted(table)) for table in filled]
         allowed += 1
 
 

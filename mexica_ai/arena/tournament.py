@@ -17,7 +17,7 @@ import random
 import re
 import secrets
 import string
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, islice, permutations
@@ -26,7 +26,7 @@ from typing import Any
 from numpy.random import SeedSequence
 
 from mexica_ai.analysis.limits import DEFAULT_TIME_S
-from mexica_ai.engines.process import DEFAULT_MARGIN_S
+from mexica_ai.engines.process import DEFAULT_MARGIN_S as DEFAULT_MARGIN_S
 from mexica_ai.engines.specs import EngineSpec, parse_spec
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import Nullable, check_shape, choice, quote
@@ -116,7 +116,7 @@ class Tournament:
         The weights of each engine, see `Engine.weights_id`; None if they are not known, as in journals of
         early versions.
     openings : str, optional
-        What identifies the positions from which the games begin, see `openings.openings_id`; None for new deals.
+        Identifies the positions from which the games begin, see `openings.openings_id`; None for new deals.
     resign : tuple of (float, int), optional
         When a game is adjudicated as won, see `adjudication`: the largest share of the others, and for how many
         turns of each seat.
@@ -164,7 +164,9 @@ class Tournament:
     def from_json(cls, data: dict[str, Any], path: str = "$") -> Tournament:
         """Read an object of `to_json`; raise NotationError if it is not one."""
         check_shape(data, _SHAPE, path)
-        values = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+        values: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in data.items()
+        }
         values.setdefault("key", None)
         if values["key"] is not None and not re.fullmatch(f"[0-9a-f]{{{2 * KEY_BYTES}}}", values["key"]):
             raise NotationError(
@@ -199,6 +201,7 @@ class Tournament:
             return ((0, 1),)
         if num_engines == 2:
             return ((0, *[1] * (seats - 1)), (*[0] * (seats - 1), 1))
+        every: Iterable[tuple[int, ...]]
         if num_engines >= seats:
             every = combinations(range(num_engines), seats)
         else:  # every engine plays, some on several seats
@@ -243,6 +246,7 @@ class Tournament:
         else:
             if self.format != "swiss":
                 lineup = self.lineups[block % len(self.lineups)]
+            assert lineup is not None
             rng = random.Random(self._derive(_SEATINGS, block))
             every = _all_seatings(lineup) if self.sample is None else _drawn_seatings(lineup, rng)
             seatings = list(islice(every, self.sample))
@@ -262,7 +266,7 @@ class Tournament:
         return self._derive(_ENGINE, game.block, game.number, seat)
 
     def judge_seed(self, game: Game, turn: int) -> int:
-        """Return the seed of the default engine where it adjudicates a game after so many turns."""
+        """Return the seed of the default engine where it adjudicates a game after this number of turns."""
         return self._derive(_JUDGE, game.block, game.number, turn)
 
     def _derive(self, *what: int) -> int:
@@ -336,7 +340,7 @@ def canonical_spec(text: str) -> str:
     return str(dataclasses.replace(spec, options=dict(sorted(spec.options.items()))))
 
 
-def unique_names(typed: list[str], completed: list[EngineSpec]) -> list[str]:
+def unique_names(typed: Sequence[str], completed: list[EngineSpec]) -> list[str]:
     """Return the engines' names: labels or specs as typed; equal ones are completed, then numbered."""
     names = [spec.options.get("name", text) for text, spec in zip(typed, completed, strict=True)]
     pairs = zip(names, completed, strict=True)

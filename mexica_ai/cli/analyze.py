@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from mexica_ai.analysis.limits import DEFAULT_INTERVAL_S, Limits
 from mexica_ai.analysis.results import Result
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
         found: list[Result] = []
         print_results(_keeping(results, found, args.interval), position, args.json)
     if args.plot is not None and found:
-        picture.write(args, draw_growth(found, position.to_move, theme=args.theme))
+        picture.write(args, draw_growth(found, _seat(position), theme=args.theme))
     return 0
 
 
@@ -98,6 +98,12 @@ def _keeping(results: Iterator[Result], found: list[Result], interval: float) ->
             yield result
 
 
+def _seat(position: Position) -> int:
+    """Return the seat to move of a position that has been searched."""
+    assert position.to_move is not None
+    return position.to_move
+
+
 def print_results(results: Iterator[Result], position: Position, is_json: bool) -> None:
     """Print each result as it arrives, then the best turn."""
     if is_json:
@@ -108,9 +114,9 @@ def print_results(results: Iterator[Result], position: Position, is_json: bool) 
         terminal.say(*str(position).splitlines(), "")
     result = _show(results)
     lines = []
-    if why := report.explain_choice(result.candidates, position.to_move):
+    if why := report.explain_choice(result.candidates, _seat(position)):
         lines += [*terminal.wrap(why), ""]
-    lines += report.format_best(result, position.to_move)
+    lines += report.format_best(result, _seat(position))
     terminal.say(*lines)
 
 
@@ -123,7 +129,7 @@ def _show(results: Iterator[Result]) -> Result:
 
 
 @contextlib.contextmanager
-def _screen():
+def _screen() -> Iterator[Callable[[list[str]], None]]:
     """Give a function that shows lines: on a terminal it replaces the previous one, else it is appended."""
     if not sys.stdout.isatty():
         yield lambda lines: terminal.say(*lines, flush=True)

@@ -9,6 +9,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from mexica_ai import __version__
 from mexica_ai.analysis import report as review
@@ -45,9 +46,9 @@ expected share of the win before and after it, the share that the turn gave away
 marked ?, one of {BLUNDER} or more ??.
 
 Each row is printed when it is ready, and a summary by seat at the end; --worst
-prints only the worst turns, at the end. Every search gets the whole --time, so
-a game takes about 1.5 times the number of its turns times --time. Ctrl-C ends
-the search, prints the summary so far and exits with code 130.
+prints only the worst turns, at the end. Every search gets the whole --time: a
+game of 40 turns with --time 1 takes about 60 seconds. Ctrl-C ends the search,
+prints the summary so far and exits with code 130.
 
 --record writes the record with the evaluations to a file; into RECORD itself,
 if that is the file. `show --turn` shows them, and `annotate` prints those of a
@@ -102,9 +103,9 @@ def run(args: argparse.Namespace) -> int:
     with common.located(where), common.stop_on_interrupt() as stop:
         record = parse_record(text)
         check_outputs(args)
-        evaluations = _recorded(record, args)
-        if evaluations is not None:
-            return present(iter(evaluations), record, args, "from the record; --time or --iterations search again")
+        kept = _recorded(record, args)
+        if kept is not None:
+            return present(iter(kept), record, args, "from the record; --time or --iterations search again")
         evaluations = evaluate_record(
             record,
             time_s=args.time,
@@ -139,7 +140,7 @@ def _recorded(record: object, args: argparse.Namespace) -> list[TurnEvaluation] 
 
 def present(
     evaluations: Iterator[TurnEvaluation],
-    record: dict,
+    record: dict[str, Any],
     args: argparse.Namespace,
     last_line: str = "",
     seed: int | None = None,
@@ -147,7 +148,7 @@ def present(
     """Print evaluations in the form that `add_record_options` selects; return the exit code."""
     asked = turn_indices(args.turns, record) or range(len(record["turns"]))
     num_turns = len(set(asked).intersection(seat_turns(record)))
-    found = []
+    found: list[TurnEvaluation] = []
     if not args.json and args.worst is None:
         terminal.say(HEADER, flush=True)
     with common.Progress("annotating") as progress:
@@ -175,7 +176,7 @@ def present(
     return 0
 
 
-def _write(found: list[TurnEvaluation], record: dict, args: argparse.Namespace, seed: int | None) -> None:
+def _write(found: list[TurnEvaluation], record: dict[str, Any], args: argparse.Namespace, seed: int | None) -> None:
     """Write the files that `--record` and `--html` name."""
     if args.output is not None:
         settings = {"time_s": args.time, "iterations": args.iterations, "seed": seed}
@@ -232,7 +233,7 @@ def _print(evaluation: TurnEvaluation, is_json: bool) -> None:
     terminal.say(*lines, flush=True)
 
 
-def _summary(found: Sequence[TurnEvaluation], record: dict) -> list[str]:
+def _summary(found: Sequence[TurnEvaluation], record: dict[str, Any]) -> list[str]:
     """Return the summary, one line per seat; a turn marked `??` does not count as `?`."""
     lines = ["seat  turns  mean loss     ?    ??" + "  engine" * bool(record.get("engines"))]
     for seat in sorted({evaluation.seat for evaluation in found}):

@@ -56,7 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
     start = common.read_position(args.position)
-    position, steps, events = start.copy(), [], []
+    position = start.copy()
+    steps: list[Step] = []
+    events: list[list[str]] = []
     if args.turn is not None or not (args.draw and position.is_chance):
         if args.turn is None:
             advice = ", or --draw, for a random event is due" if start.is_chance else ""

@@ -21,6 +21,7 @@ from mexica_ai.io.errors import MexicaAIError, NotationError
 
 if TYPE_CHECKING:
     from mexica_ai.arena.journal import JournalWriter
+    from mexica_ai.arena.outcomes import Outcome
     from mexica_ai.arena.report import Collected
     from mexica_ai.arena.runner import Progress
     from mexica_ai.arena.statistics import Sprt
@@ -46,12 +47,12 @@ An engine that crashes, hangs, sends an unreadable answer or plays an illegal
 turn forfeits that game; the tournament goes on. With --journal every finished
 game is saved at once, and the same command with --resume plays the missing
 games, also after a crash or Ctrl-C. `mexica-ai arena report JOURNAL...` prints
-the figures of journals again. `mexica-ai arena check 'cmd:...'` checks whether a
-program keeps to the protocol. No program can find the deal from the seed, unless
---reproducible is given.
+the figures of journals again. `mexica-ai arena check 'cmd:...'` checks whether
+a program keeps to the protocol. No program can find the deal from the seed,
+unless --reproducible is given.
 
 Examples:
-  mexica-ai arena --engine mcts --engine uct --time 0.2 --blocks 50 --concurrency 2
+  mexica-ai arena --engine mcts --engine uct --time 0.2 --blocks 50
   mexica-ai arena --engine mcts,time=0.4 --engine mcts,time=0.1 --players 4 \\
       --blocks 500 --journal games.jsonl --resume --sprt 0.25,0.30,0.05,0.05
   mexica-ai arena report games.jsonl --format json
@@ -78,8 +79,8 @@ Example:
 CHECK_SUMMARY = "check whether a program keeps to the protocol"
 CHECK_DESCRIPTION = """\
 Start a program and check, one by one, what the stdio protocol asks for: the
-greeting, output that is flushed, legal turns in a whole game, time, stop, the end
-of the input. One line for each check: ok, FAILED, or note (the arena can do
+greeting, output that is flushed, legal turns in a whole game, time, stop, the
+end of the input. One line for each check: ok, FAILED, or note (the arena can do
 without it). Exit code: 0 if none failed, 1 if one did, 2 for bad input.
 
 Example:
@@ -107,13 +108,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_subcommand(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
-    return commands.add_parser(
+    parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=summary,
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    return parser
 
 
 def _add_check_arguments(check: argparse.ArgumentParser) -> None:
@@ -410,7 +412,7 @@ class _Test:
     def __init__(self, sprt: Sprt | None, tournament: Tournament) -> None:
         self._sprt = sprt
         self._games_per_block = tournament.games_per_block
-        self._outcomes: list = []
+        self._outcomes: list[Outcome] = []
 
     def is_decided(self, progress: Progress) -> bool:
         from mexica_ai.arena.report import outcome_of

@@ -76,7 +76,7 @@ def _option(group: str, text: str, default: Any = None, *, read: Any = None, **h
 
 @dataclass(frozen=True)
 class TournamentOptions:
-    """What a tournament and its report are told; each field is an option, and a key of a file of options."""
+    """The options of a tournament and of its report; each field is an option, and a key of a file of options."""
 
     engine: Sequence[str] | None = _option(
         WHO, "an engine, see above; at least two: A, B, ...", action="append", metavar="SPEC"
@@ -92,7 +92,7 @@ class TournamentOptions:
     blocks: int | None = _option(
         WHO,
         "number of blocks; with more than two engines: of each combination, or with swiss of each table of a "
-        "round (default: 10, or as many as there are openings)",
+        "round (default: 10, or one an opening)",
         read=whole_number(1, 10**9),
         metavar="N",
     )
@@ -105,7 +105,7 @@ class TournamentOptions:
     )
     rounds: int | None = _option(
         WHO,
-        "rounds of a swiss tournament (default: enough to find the best of so many engines)",
+        "rounds of a swiss tournament (default: enough rounds to rank the best engine first)",
         read=whole_number(1, 10**6),
         metavar="N",
     )
@@ -205,9 +205,7 @@ class TournamentOptions:
         HOW, common.CLUSTER_HELP, read=common.scheduler_address, metavar=common.CLUSTER_METAVAR
     )
     journal: str | None = _option(HOW, "add each finished game to this file, a line each", metavar="FILE")
-    log: str | None = _option(
-        HOW, "add all that programs (cmd:) are told and say to this file, with times", metavar="FILE"
-    )
+    log: str | None = _option(HOW, "add all lines to and from programs (cmd:) to this file, with times", metavar="FILE")
     resume: bool = _option(HOW, "if the journal exists, play only the games that it lacks", False, action="store_true")
     sprt: str | None = _option(
         OUTPUT,

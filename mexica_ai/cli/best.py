@@ -78,6 +78,8 @@ def wait_for(search: Iterator[Result], text: str, hint: str) -> Result:
 
 def print_result(result: Result, position: Position, is_json: bool, explains: bool = False) -> None:
     """Print a final result, with what speaks for its turn if it `explains`."""
+    seat = position.to_move
+    assert seat is not None  # it has been searched
     why_so = explain(position, result).sentences if explains else []
     if is_json:
         print(json.dumps(result.to_json() | ({"explanation": why_so} if explains else {})))
@@ -85,12 +87,12 @@ def print_result(result: Result, position: Position, is_json: bool, explains: bo
     lines = [
         *str(position).splitlines(),
         "",
-        *report.format_best(result, position.to_move),
+        *report.format_best(result, seat),
         "",
         *report.format_candidates(result.candidates),
         "",
     ]
-    if why := report.explain_choice(result.candidates, position.to_move):
+    if why := report.explain_choice(result.candidates, seat):
         lines += [*terminal.wrap(why), ""]
     if why_so:
         lines += ["Why:", *(line for sentence in why_so for line in terminal.wrap(f"- {sentence}")), ""]

@@ -9,14 +9,16 @@ import os
 import queue
 import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
+from mexica_ai.analysis.results import Result
 from mexica_ai.cli import annotate, apply, common, new
 from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
 from mexica_ai.cli.records import read_record
+from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
@@ -24,6 +26,8 @@ from mexica_ai.rpc import targets
 
 if TYPE_CHECKING:
     from mexica_ai.rpc.client import Client
+
+T = TypeVar("T")
 
 SUMMARY = "call a running server"
 DESCRIPTION = """\
@@ -38,7 +42,7 @@ Examples:
   mexica-ai client best game.json --weights strong
   mexica-ai client apply game.json "walk H5; end" > next.json
   mexica-ai client apply game.json "walk H5; end" --draw --json
-  MEXICA_AI_TOKEN=... mexica-ai client info --server engine.example.org:443 --tls
+  mexica-ai client info --server engine.example.org:443 --tls --token-file token
 """
 STOP_S = 2.0  # timeout of the call that stops an analysis on Ctrl-C
 DEFAULT_SERVER = "127.0.0.1:50051"
@@ -61,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         return args.call(args, client) or 0
 
 
-def _add_connection_options(parser):
+def _add_connection_options(parser: argparse.ArgumentParser) -> None:
     options = parser.add_argument_group("server")
     options.add_argument(
         "--server",
@@ -109,21 +113,21 @@ def read_token(path: str | None) -> str | None:
 # --- the calls
 
 
-def _declare_best(parser):
+def _declare_best(parser: argparse.ArgumentParser) -> None:
     common.add_position_argument(parser)
     _add_search_options(parser)
     common.add_candidates_option(parser)
     common.add_json_option(parser, "print one JSON object, as `mexica-ai best --json` does")
 
 
-def _best(args, client):
+def _best(args: argparse.Namespace, client: Client) -> None:
     position = common.read_position(args.position)
     answers = (client.best_turn(position, candidates=args.candidates, **_search_options(args)) for _ in range(1))
     result = wait_for(answers, f"{args.server} searches", "Ctrl-C cancels")
     print_result(result, position, args.json)
 
 
-def _declare_batch(parser):
+def _declare_batch(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "positions",
         metavar="POSITIONS",
@@ -133,10 +137,12 @@ def _declare_batch(parser):
     common.add_candidates_option(parser)
 
 
-def _batch(args, client):
-    numbers, faults, ends = [], queue.SimpleQueue(), []
+def _batch(args: argparse.Namespace, client: Client) -> int:
+    numbers: list[int] = []
+    faults: queue.SimpleQueue[tuple[int, MexicaAIError]] = queue.SimpleQueue()
+    ends: list[Exception] = []
 
-    def read(file):
+    def read(file: BinaryIO) -> Iterator[Position]:
         try:
             for number, found in common.read_positions(file, args.positions):
                 if isinstance(found, MexicaAIError):
@@ -147,7 +153,7 @@ def _batch(args, client):
         except (MexicaAIError, OSError) as error:  # in a thread of gRPC, which would lose it
             ends.append(error)
 
-    def answers(positions):
+    def answers(positions: Iterator[Position]) -> Iterator[tuple[int, Result | MexicaAIError]]:
         found = client.best_turns(positions, candidates=args.candidates, **_search_options(args))
         for index, result in found:
             yield from _waiting(faults)
@@ -168,14 +174,15 @@ def _batch(args, client):
     return code
 
 
-def _waiting(items):
+def _waiting(items: queue.SimpleQueue[T]) -> Iterator[T]:
     with contextlib.suppress(queue.Empty):
         while True:
             yield items.get_nowait()
 
 
-def _add_search_options(parser, has_level=True):
-    common.add_search_options(parser, *["the server's"] * 3, has_level=has_level)
+def _add_search_options(parser: argparse.ArgumentParser, has_level: bool = True) -> None:
+    default = "the server's"
+    common.add_search_options(parser, default, default, default, has_level=has_level)
     parser.add_argument(
         "--weights",
         metavar="NAME",
@@ -183,13 +190,13 @@ def _add_search_options(parser, has_level=True):
     )
 
 
-def _search_options(args):
+def _search_options(args: argparse.Namespace) -> dict[str, Any]:
     names = {"time": "time_s", "memory": "memory_mb"}
     keys = ("time", "iterations", "memory", "threads", "level", "seed", "weights")
     return {names.get(key, key): getattr(args, key) for key in keys}
 
 
-def _declare_analyze(parser):
+def _declare_analyze(parser: argparse.ArgumentParser) -> None:
     common.add_position_argument(parser)
     _add_search_options(parser)
     common.add_candidates_option(parser)
@@ -203,7 +210,7 @@ def _declare_analyze(parser):
     common.add_json_option(parser, "print one JSON object per line, as `mexica-ai analyze --json` does")
 
 
-def _analyze(args, client):
+def _analyze(args: argparse.Namespace, client: Client) -> None:
     position = common.read_position(args.position)
     # On Ctrl-C, stop the analysis instead of cancelling the call, so that the last result still arrives.
     name = args.id or f"cli-{os.getpid()}-{os.urandom(4).hex()}"
@@ -221,13 +228,13 @@ def _analyze(args, client):
 
 
 @contextlib.contextmanager
-def _on_interrupt(ask):
+def _on_interrupt(ask: Callable[[], int]) -> Iterator[None]:
     """Call `ask` on the first Ctrl-C; if it returns 0 or fails, and on the second, raise KeyboardInterrupt."""
 
-    def on_interrupt(_signal, _frame):
+    def on_interrupt(_signal: int, _frame: object) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
-            has_stopped = ask()
+            has_stopped = ask() > 0
         except SearchError:
             has_stopped = False
         if not has_stopped:
@@ -240,22 +247,22 @@ def _on_interrupt(ask):
         signal.signal(signal.SIGINT, previous)
 
 
-def _declare_stop(parser):
+def _declare_stop(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="the name of a running analysis")
 
 
-def _stop(args, client):
+def _stop(args: argparse.Namespace, client: Client) -> int:
     count = client.stop_analysis(args.name)
     terminal.say(f"{count} stopped")
     return 0 if count else 1
 
 
-def _new(args, client):
+def _new(args: argparse.Namespace, client: Client) -> None:
     position = client.new_game(args.game, players=args.players, seed=args.seed, **new.game_options(args))
     print(json.dumps(position.to_json()))
 
 
-def _apply(args, client):
+def _apply(args: argparse.Namespace, client: Client) -> None:
     position = common.read_position(args.position)
     applied = client.apply_turn(
         position, args.turn, draw_events=args.draw, seed=args.seed, partial=args.partial, steps=args.steps
@@ -264,12 +271,12 @@ def _apply(args, client):
     apply.show(args, applied.position, applied.steps, **{name: getattr(applied, name) for name in names})
 
 
-def _declare_position(parser):
+def _declare_position(parser: argparse.ArgumentParser) -> None:
     common.add_position_argument(parser)
     common.add_json_option(parser, "print one JSON list")
 
 
-def _legal(args, client):
+def _legal(args: argparse.Namespace, client: Client) -> None:
     actions = client.legal_actions(common.read_position(args.position))
     if args.json:
         print(json.dumps(actions))
@@ -277,7 +284,7 @@ def _legal(args, client):
         terminal.say(*actions)
 
 
-def _validate(args, client):
+def _validate(args: argparse.Namespace, client: Client) -> int:
     data = common.read_position_data(args.position)
     if not isinstance(data, dict):
         raise NotationError(f"{files.name_of(args.position)}: expected a position, a JSON object")
@@ -289,12 +296,12 @@ def _validate(args, client):
     return 2 if violations else 0
 
 
-def _declare_annotate(parser):
+def _declare_annotate(parser: argparse.ArgumentParser) -> None:
     annotate.add_record_options(parser)
     _add_search_options(parser, has_level=False)
 
 
-def _annotate(args, client):
+def _annotate(args: argparse.Namespace, client: Client) -> int:
     text, where = read_record(args.record, args.game)
     with common.located(where):
         record = parse_record(text)
@@ -314,13 +321,13 @@ def _annotate(args, client):
     return annotate.present(evaluations, record, args)
 
 
-def _declare_proposal(parser):
+def _declare_proposal(parser: argparse.ArgumentParser) -> None:
     common.add_position_argument(parser)
     parser.add_argument("actions", metavar="ACTION", nargs="+", help="an action on which all must agree")
     common.add_json_option(parser, "print one JSON object")
 
 
-def _proposal(args, client):
+def _proposal(args: argparse.Namespace, client: Client) -> int:
     verdict = client.consider_proposal(common.read_position(args.position), args.actions)
     if args.json:
         print(json.dumps(asdict(verdict)))
@@ -330,22 +337,22 @@ def _proposal(args, client):
     return 0 if verdict.agrees else 1
 
 
-def _declare_nothing(parser):
+def _declare_nothing(parser: argparse.ArgumentParser) -> None:
     common.add_json_option(parser, "print JSON")
 
 
-def _games(args, client):
+def _games(args: argparse.Namespace, client: Client) -> None:
     games = client.list_games()
     if args.json:
         print(json.dumps(games))
     else:
         for game in games:
             low, high = game["min_players"], game["max_players"]
-            seats = f"{low} to {high}" if low < high else low
+            seats = f"{low} to {high}" if low < high else f"{low}"
             terminal.say(f"{game['name']}: {seats} seats, rules version {game['rules_version']}")
 
 
-def _info(args, client):
+def _info(args: argparse.Namespace, client: Client) -> None:
     info = client.engine_info()
     if args.json:
         print(json.dumps(info))

@@ -115,7 +115,9 @@ def add_candidates_option(parser: argparse.ArgumentParser) -> None:
 
 def add_engine_option(parser: argparse.ArgumentParser) -> None:
     """Add `--engine` and `--weights`."""
-    parser.add_argument("--engine", default="mcts", metavar="SPEC", help="the engine, see below (default: mcts)")
+    parser.add_argument(
+        "--engine", default="mcts", metavar="SPEC", help="the engine, one of those above (default: mcts)"
+    )
     parser.add_argument(
         "--weights",
         type=argument(KEYS["weights"]),

@@ -12,7 +12,7 @@ Print the script that makes a shell complete the commands and options of
 mexica-ai.
 
 Examples:
-  mexica-ai completion bash > ~/.local/share/bash-completion/completions/mexica-ai
+  mexica-ai completion bash > mexica-ai.bash  # then: . ./mexica-ai.bash
   mexica-ai completion zsh > ~/.zfunc/_mexica-ai
   mexica-ai completion fish > ~/.config/fish/completions/mexica-ai.fish
 """

@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 class _Request:
     """A request that waits for its answer; `error` is not empty if it is invalid."""
 
-    data: dict = field(default_factory=dict)
+    data: dict[str, Any] = field(default_factory=dict)
     error: str = ""
     stop: Stop = field(default_factory=Stop)
     due_s: float = math.inf  # monotonic time at which its search must end
@@ -148,7 +148,7 @@ class _Server:
             traceback.print_exc()
             return {"id": request_id, "error": f"internal error: {error!r}"}
 
-    def _greet(self, data: dict) -> dict[str, Any]:
+    def _greet(self, data: dict[str, Any]) -> dict[str, Any]:
         if data != {"hello": PROTOCOL_VERSION}:
             raise NotationError(
                 f'request: given {shorten(json.dumps(data))}; expected {{"hello": {PROTOCOL_VERSION}}}, '
@@ -181,7 +181,7 @@ class _Server:
             del candidate["forecast"]  # not part of the protocol
         return {"turn": result.pop("turn"), "info": result}
 
-    def _limits(self, data: dict, position: Position) -> Limits:
+    def _limits(self, data: dict[str, Any], position: Position) -> Limits:
         args = self._args
         given = data.get("limits") or {}
         time_s, iterations = given.get("time_s"), given.get("iterations")
@@ -194,7 +194,7 @@ class _Server:
         others = {"memory_mb": args.memory, "threads": args.threads}
         return Limits(time_s, iterations, **{key: value for key, value in others.items() if value is not None})
 
-    def _time_from_clock(self, clock: dict, position: Position) -> float:
+    def _time_from_clock(self, clock: dict[str, Any], position: Position) -> float:
         """Return the seconds for one turn of a game with a clock, by the rule in docs/cli.md."""
         for key, value in clock.items():
             if not 0 <= value <= MAX_TIME_S:

@@ -23,5 +23,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
     # The parser prints the help, or refuses a name that it does not know.
-    args.whole_parser().parse_args([*args.command, "--help"])
+    args.parser().parse_args([*args.command, "--help"])
     return 0

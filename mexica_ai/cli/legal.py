@@ -53,7 +53,7 @@ def _answer_lines() -> int:
                 if isinstance(found, MexicaAIError):
                     raise found
                 with common.located(f"line {number}"):
-                    answer = found.legal_actions()
+                    answer: object = found.legal_actions()
             except MexicaAIError as error:
                 code = 2
                 answer = {"error": str(error)}

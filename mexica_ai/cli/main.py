@@ -74,9 +74,8 @@ COMMANDS = {
 EPILOG = """\
 A POSITION is a file (JSON or the compact form), the compact form itself, or -
 for standard input. Results go to standard output, errors to standard error in
-one line. Exit code: 0, or 2 for bad input,
-1 for a failure, 130 if interrupted. `mexica-ai help COMMAND` describes a
-command.
+one line. Exit code: 0, or 2 for bad input, 1 for a failure, 130 if interrupted.
+`mexica-ai help COMMAND` describes a command.
 
 Example: mexica-ai new --players 3 --seed 7 | mexica-ai best - --time 2
 """
@@ -88,7 +87,7 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise NotationError(f"{message} (see `{self.prog} --help`)", reason="BAD_USAGE")
 
-    def parse_known_args(self, args=None, namespace=None):
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, and refuse what is not known here, where the parser knows of which command it is."""
         given = list(sys.argv[1:] if args is None else args)
         options = {option for option in self._option_string_actions if option.startswith("--")}
@@ -101,9 +100,9 @@ class _Parser(argparse.ArgumentParser):
             refuse(given[0])  # before something else is found to be missing
         namespace, unknown = super().parse_known_args(given, namespace)
         for text in unknown:
-            if text.startswith("-") and text != "-":
+            if text.startswith("--") and text != "--" and text.partition("=")[0] not in options:
                 refuse(text)
-        if unknown:
+        if unknown := [text for text in unknown if text != "--"]:
             self.error(f"{quote(unknown[0])} is more than was expected")
         return namespace, unknown
 
@@ -122,7 +121,7 @@ class _CommandParser(_Parser):
 
     declare: Callable[[argparse.ArgumentParser], None] | None = None
 
-    def parse_known_args(self, args=None, namespace=None):
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Declare the arguments, then parse."""
         self.complete()
         return super().parse_known_args(args, namespace)
@@ -156,7 +155,7 @@ def build_parser() -> argparse.ArgumentParser:
         )
         command.declare = module.add_arguments
         # The parser is for commands that print it; they cannot import what has them all.
-        command.set_defaults(run=module.run, whole_parser=whole_parser)
+        command.set_defaults(run=module.run, whole_parser=whole_parser, parser=build_parser)
     return parser
 
 
@@ -191,7 +190,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 parser.print_help(sys.stderr)
                 return EXIT_BAD_INPUT
             args = parser.parse_args(given)
-            code = args.run(args)
+            code: int = args.run(args)
         sys.stdout.flush()
         return code
     except SystemExit as stop:  # --help and --version

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mexica_ai.cli import common
@@ -74,7 +74,7 @@ def _add_option(group: argparse._ArgumentGroup, option: Option) -> None:
         action = argparse.BooleanOptionalAction
         group.add_argument(option.flag, dest=option.name, action=action, help=option.help)
         return
-    parse = _numbers
+    parse: Callable[[str], Any] = _numbers
     if option.kind is int:
         parse = common.argument(whole_number(option.choices[0], option.choices[-1]))
     group.add_argument(option.flag, dest=option.name, type=parse, metavar=option.metavar, help=option.help)
@@ -90,13 +90,14 @@ def run(args: argparse.Namespace) -> int:
 def game_options(args: argparse.Namespace) -> dict[str, Any]:
     """Return those options of the games that were given; raise NotationError for one of another game."""
     given = {}
-    own = {option.name for option in registry.get(args.game).starts.options}
+    own = {option.name: option.flag for option in registry.get(args.game).starts.options}
     for game in registry.names():
         for option in registry.get(game).starts.options:
             value = getattr(args, option.name)
             if value is not None and option.name not in own:
+                expected = f"expected only {', '.join(own.values())}" if own else "which has no options"
                 raise NotationError(
-                    f"{option.flag}: an option of {game}; {args.game} has none such", reason="BAD_USAGE"
+                    f"{option.flag}: an option of {game}; given for {args.game}, {expected}", reason="BAD_USAGE"
                 )
             if value is not None:
                 given[option.name] = value

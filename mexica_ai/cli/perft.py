@@ -6,6 +6,7 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from cext.core.contract import perft
 from mexica_ai.cli import common
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _count(position: Position, depth: int, is_divided: bool) -> Iterator[dict]:
+def _count(position: Position, depth: int, is_divided: bool) -> Iterator[dict[str, Any]]:
     if not is_divided:
         yield {"depth": depth, "count": perft.perft(position.state, depth)}
         return

@@ -32,7 +32,7 @@ def add_plot_option(parser: argparse.ArgumentParser, what: str) -> None:
     _add_style(group)
 
 
-def _add_style(group):
+def _add_style(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--theme", choices=_FILE_THEMES, default="light", help="colours of the picture (default: light)")
     group.add_argument(
         "--scale",
@@ -76,7 +76,7 @@ def check(args: argparse.Namespace) -> None:
             _needing_png()
 
 
-def _needing_png():
+def _needing_png() -> None:
     if find_spec("resvg_py") is None:
         raise SearchError("a PNG needs resvg-py: pip install 'mexica-ai[png]'", reason="MISSING_PACKAGE")
 

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.results import Result
 from mexica_ai.cli import common, new, report
 from mexica_ai.cli.records import read_record
-from mexica_ai.engines import make_engine, parse_spec
+from mexica_ai.engines import Engine, make_engine, parse_spec
 from mexica_ai.engines.specs import KEYS, KINDS
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.position_text import TURN_SEPARATOR
@@ -118,8 +119,9 @@ def _seat_engine(text: str) -> tuple[int, str]:
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
     if args.last:
-        if args.source is not None or args.record is not None:
-            raise NotationError("--last: expected neither FILE nor --record beside it", reason="BAD_USAGE")
+        if args.source is not None or args.record is not None or args.seed is not None or new.game_options(args):
+            problem = "--last: expected no FILE, no --record and no options of a new game beside it"
+            raise NotationError(problem, reason="BAD_USAGE")
         args.source = args.record = _last_game()
     position = _start(args)
     mover = position.to_move if position.to_move is not None else 0
@@ -178,7 +180,12 @@ def _has_something_else(record: str, source: str | None) -> bool:
 
 def _folder() -> Path:
     """Return where games are kept that were not given a file, see the XDG Base Directory Specification."""
-    return Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "mexica-ai"
+    try:
+        return Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "mexica-ai"
+    except RuntimeError:  # no home
+        raise NotationError(
+            "there is no home folder to keep games in; expected --record FILE", reason="BAD_USAGE"
+        ) from None
 
 
 def _new_name(game: str) -> str:
@@ -190,11 +197,17 @@ def _new_name(game: str) -> str:
 
 
 def _last_game() -> str:
-    """Return the file of the game that was written last."""
-    kept = [(path.stat().st_mtime, str(path)) for path in _folder().glob("*.json")]
-    if not kept:
-        raise NotationError(f"--last: no game is kept in {str(_folder())!r}", reason="BAD_USAGE")
-    return max(kept)[1]
+    """Return the file of the unfinished game that was written last; files that hold none are passed over."""
+    kept = []
+    with contextlib.suppress(OSError):
+        kept = [(path.stat().st_mtime, path) for path in _folder().glob("*.json") if path.is_file()]
+    for _, path in sorted(kept, reverse=True):
+        with contextlib.suppress(MexicaAIError):
+            text, _ = read_record(str(path), 1)
+            record = parse_record(text)
+            if "forfeit" not in record and not position_at(record, len(record["turns"])).is_over:
+                return str(path)
+    raise NotationError(f"--last: no unfinished game is kept in {str(_folder())!r}", reason="BAD_USAGE")
 
 
 class _Quit(Exception):  # noqa: N818, it is no error
@@ -204,11 +217,11 @@ class _Quit(Exception):  # noqa: N818, it is no error
 class _Table:
     """Talks with the persons."""
 
-    def __init__(self, session: Session, adviser, record: str) -> None:
+    def __init__(self, session: Session, adviser: Engine, record: str) -> None:
         self._session, self._adviser, self._record = session, adviser, record
         self._is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
         self._lines = _prompt(self._words) if self._is_terminal else _piped()
-        self._ahead = ""  # a line that was typed at the curtain
+        self._ahead = ""  # a line that was typed at the handover
         self._shown: int | None = None  # the seat that looks at the screen
         self._last_mover: int | None = None
         self._commands: dict[str, Callable[[str], None]] = {
@@ -251,13 +264,13 @@ class _Table:
 
     def _event(self) -> None:
         event = self._session.draw()
-        # What an engine has drawn blindly is not for the persons to see.
+        # The persons must not see what an engine has drawn blindly.
         if not self._session.hides or self._session.persons == [self._last_mover]:
             self._say(f"Event: {report.format_turn(event)}")
 
     def _engine_turn(self) -> None:
         session = self._session
-        before, seat = session.position.copy(), session.position.to_move
+        before, seat = session.position.copy(), self._mover()
         name = terminal.shorten(session.engines[seat].name)
         with common.stop_on_interrupt() as stop, common.Progress(f"seat {seat} ({name}) thinks") as progress:
             progress.show(f"seat {seat} ({name}) thinks (Ctrl-C: it plays the best so far)")
@@ -270,12 +283,18 @@ class _Table:
         head = f"seat {seat} ({name}): "
         self._say("\n".join(terminal.wrap_turn(turn, terminal.width(), head, " " * 4)))
 
+    def _mover(self) -> int:
+        """Return the seat to move, while the game goes on and no random event is due."""
+        seat = self._session.position.to_move
+        assert seat is not None
+        return seat
+
     def _person_turn(self) -> None:
         session = self._session
-        seat = session.position.to_move
+        seat = self._mover()
         if seat != self._shown:
             if session.hides and len(session.persons) > 1:
-                self._curtain(seat)
+                self._hand_over(seat)
             self._shown = seat
             self._board()
         elif not session.position.is_within_turn:
@@ -287,7 +306,7 @@ class _Table:
                 break
         self._last_mover = seat
 
-    def _curtain(self, seat: int) -> None:
+    def _hand_over(self, seat: int) -> None:
         if self._is_terminal:
             sys.stdout.write(_CLEAR)
         self._say(f"Seat {seat}: press Enter when nobody else looks at the screen")
@@ -382,17 +401,16 @@ class _Table:
             lines, more = lines[:_ROWS], f"... {number} in all; legal WORD lists those that begin with it"
         self._say("\n".join(lines).replace(terminal.NO_BREAK, " ") + (f"\n{more}" if more else ""))
 
-    def _search(self, seconds: float):
+    def _search(self, seconds: float) -> Result:
         session = self._session
         with common.stop_on_interrupt() as stop:
-            seat = session.position.to_move
-            return self._adviser.best_turn(session.view(seat), Limits(time_s=seconds), stop=stop)
+            return self._adviser.best_turn(session.view(self._mover()), Limits(time_s=seconds), stop=stop)
 
     def _hint(self, _rest: str) -> None:
         if self._session.is_over:
             self._say("the game is over")
             return
-        result, seat = self._search(HINT_S), self._session.position.to_move
+        result, seat = self._search(HINT_S), self._mover()
         self._say("\n".join(terminal.wrap_turn(result.turn, terminal.width(), "hint: ", "      ")))
         if result.value and result.expected_scores:  # not every engine tells them
             share, points = 100 * result.value[seat], result.expected_scores[seat]
@@ -477,11 +495,12 @@ def _prompt(words: Callable[[str], list[str]]) -> Callable[[str], str]:
     try:
         from prompt_toolkit import PromptSession
         from prompt_toolkit.completion import Completer, Completion
+        from prompt_toolkit.document import Document
     except ModuleNotFoundError:
         return input
 
     class Words(Completer):
-        def get_completions(self, document, complete_event) -> Iterator[Completion]:
+        def get_completions(self, document: Document, complete_event: object) -> Iterator[Completion]:
             before, _, typed = document.text_before_cursor.rpartition(";")
             typed = typed.lstrip()
             for word in words(before):

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from typing import Any
 
 from mexica_ai.cli import common
 from mexica_ai.cli.records import read_records
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _check(text: bytes) -> dict:
+def _check(text: bytes) -> dict[str, Any]:
     """Replay a record and return the answer to print."""
     try:
         record = parse_record(text)
@@ -87,7 +88,7 @@ def _check(text: bytes) -> dict:
     }
 
 
-def _print(name: str, line_number: int, answer: dict, is_json: bool) -> None:
+def _print(name: str, line_number: int, answer: dict[str, Any], is_json: bool) -> None:
     if is_json:
         print(json.dumps({"file": name, "line": line_number, **answer}))
     elif "error" in answer:

@@ -73,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
     if args.turn is None:
         if args.game is not None:
             raise NotationError("--game: needs --turn, which says how many turns are played", reason="BAD_USAGE")
-        position, note = common.read_position(args.position), []
+        position = common.read_position(args.position)
+        note: list[str] = []
     else:
         position, note = _read_turn(args)
     if args.viewer is not None:

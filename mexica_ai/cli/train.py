@@ -32,8 +32,8 @@ FOLDER/weights.json are the new weights, with their provenance. Play with them
 by --weights FOLDER/weights.json.
 
 The defaults take about an hour on two cores (docs/training.md). --small is a
-size to try the command with. The same command, weights in use and build give the
-same weights, with any number of jobs.
+size to try the command with. The same command, weights in use and build give
+the same weights, with any number of jobs.
 
 Examples:
   mexica-ai train GAME --out new --jobs 2

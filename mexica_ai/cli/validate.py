@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 
 from mexica_ai.cli import common
 from mexica_ai.game.position import Position
@@ -44,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
     """Run the command."""
     code = 0
     for source in args.positions:
-        name, violations, position = files.name_of(source), [], None
+        name, position = files.name_of(source), None
+        violations: Sequence[Violation] = ()
         try:
             position = common.read_position(source)
         except MexicaAIError as error:
@@ -58,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _print(name: str, position: Position | None, violations: list[Violation], is_json: bool) -> None:
+def _print(name: str, position: Position | None, violations: Sequence[Violation], is_json: bool) -> None:
     if is_json:
         found = [violation._asdict() for violation in violations]
         print(json.dumps({"position": name, "valid": position is not None, "violations": found}))

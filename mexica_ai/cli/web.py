@@ -21,8 +21,8 @@ SUMMARY = "play, analyse, review and edit in the browser"
 DESCRIPTION = """\
 Serve a page to play against levels and engines, to analyse and to review games,
 and to edit positions, until SIGTERM or Ctrl-C. The command prints the URL when
-it is ready, and opens it in the browser. Who has the URL may use the page: it
-contains a token. Games are kept in a folder after every turn.
+it is ready, and opens it in the browser. Anyone who has the URL can use the
+page: it contains a token. Games are kept in a folder after every turn.
 
 The page calls the engine service: that of --server, or one that the command
 starts for itself. An address other than a loopback address needs encryption

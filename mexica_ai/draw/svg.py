@@ -71,7 +71,7 @@ def document(width: float, height: float, body: str, title: str) -> str:
         Elements. Where ``id="..."`` and ``url(#...)`` stand, a prefix made of the picture's content is set, so that two
         pictures in one page share none.
     title : str
-        What the picture shows, for those who do not see it.
+        A description of the picture, for those who do not see it.
     """
     prefix = "p" + hashlib.sha256(body.encode()).hexdigest()[:10] + "-"
     body = body.replace(' id="', f' id="{prefix}').replace("url(#", f"url(#{prefix}")

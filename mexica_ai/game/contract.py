@@ -261,7 +261,7 @@ class Picture:
         says what to draw; all by default. `targets`: whether elements that can be clicked have ``data-target``.
         `shares` is the expected share of the win of each seat, or None. Without it, a page shows the board as text.
     parts : tuple of str
-        What `draw` can draw alone, in order.
+        The parts that `draw` can draw alone, in order.
     tools : tuple of Tool
         The kinds of actions that a person chooses from, in the order of their buttons.
     entry : (action, fields) -> Entry
@@ -305,7 +305,7 @@ class Reasons:
 
 @dataclass(frozen=True)
 class Learning:
-    """What learning needs of a game: the layout of observations and weights.
+    """The part of a game for learning: the layout of observations and weights.
 
     Attributes
     ----------
@@ -368,7 +368,7 @@ class Proposals:
     label : str
         Caption of the button that asks for them.
     question : str
-        What people are asked to agree on, a sentence.
+        The sentence that asks people to agree.
     """
 
     offered: Callable[[State], list[str]]

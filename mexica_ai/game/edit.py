@@ -263,7 +263,7 @@ class Editor(Protocol):
     def edit(self, data: Any, command: object) -> JsonObject:
         """Return a position after a command (see the module).
 
-        What cannot be read of the position is lost. The result has the shape of a position, but need not be valid.
+        Unreadable parts of the position are lost. The result has the shape of a position, but need not be valid.
 
         Raises
         ------

@@ -74,7 +74,7 @@ class Position:
         text : str
             Such as ``nim/1 3,5,7 2,0,1,1``; blanks around it do not matter.
         path : str
-            What errors call the text. The paths of invariants continue it as they would in the JSON form.
+            The name of the text in errors. The paths of invariants continue it as they would in the JSON form.
 
         Raises
         ------
@@ -434,7 +434,7 @@ class Position:
         theme : str
             light, dark, or page: then elements have classes instead of colours.
         parts : sequence of str, optional
-            What to draw, such as ``["board"]``; by default all.
+            The parts to draw, such as ``["board"]``; by default all.
         targets : bool
             Whether elements that can be clicked have ``data-target``.
         shares : sequence of float, optional

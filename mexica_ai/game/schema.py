@@ -24,7 +24,7 @@ class Field:
     shape : tuple of int
         () for a single number.
     help : str
-        What its numbers are, and what each axis counts.
+        The meaning of its numbers and of each axis.
     scale : float
         About the largest number in play: dividing by it gives numbers of about 1.
     """

@@ -44,8 +44,8 @@ class Step:
     scored : list of float
         Points that it brought each seat.
     cost : dict
-        What the seat to move has spent, by key of the JSON form, such as ``{"action_points": 3}``. Excludes
-        resources that reset at the end of the turn.
+        The resources that the seat to move has spent, by key of the JSON form, such as ``{"action_points": 3}``;
+        without those that reset at the end of the turn.
     changes : list of Change
         All that is different after it.
     is_turn_over : bool

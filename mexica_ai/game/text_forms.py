@@ -56,3 +56,8 @@ def wrap_entries(label: str, entries: Iterable[str]) -> list[str]:
     indent = " " * len(label)
     lines = textwrap.wrap(text, COLUMNS, initial_indent=label, subsequent_indent=indent, break_on_hyphens=False)
     return [line.replace(NO_BREAK, " ") for line in lines]
+
+
+def count(number: float, noun: str, plural: str | None = None) -> str:
+    """Return a number with its noun, such as ``1 card`` and ``2 cards``."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"

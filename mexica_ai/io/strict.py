@@ -222,7 +222,9 @@ class Findings:
         known = {key.rstrip("?"): key for key in shape}
         for key in value:
             if key not in known:
-                message = f"unknown key {quote(key)}; expected only {', '.join(known)}{did_you_mean(key, known)}"
+                # Only for the first faults: a suggestion takes longer than all else.
+                hint = did_you_mean(key, known) if len(self.violations) < MAX_VIOLATIONS else ""
+                message = f"unknown key {quote(key)}; expected only {', '.join(known)}{hint}"
                 self.add(_member(path, key), "UNKNOWN_KEY", message)
         for key, declared in known.items():
             if key in value:

@@ -12,7 +12,7 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     Parameters
     ----------
     name : object
-        What was given; no text, no suggestion.
+        The unknown name; a value that is no text gets no suggestion.
     known : iterable of str
         The names that are known.
 

@@ -232,7 +232,7 @@ class Calls:
         index : int
             Of the position, from 0.
         result : Result or MexicaAIError
-            What `best_turn` would return or raise for it.
+            The result or the error of `best_turn` for it.
 
         Raises
         ------

@@ -48,7 +48,7 @@ OWN_MESSAGES = frozenset(
 ) & frozenset(field.name for field in engine_pb2.NewGameRequest.DESCRIPTOR.oneofs_by_name["game"].fields)
 
 
-class Seeded(Protocol):
+class _Seeded(Protocol):
     """A request with an optional seed."""
 
     @property
@@ -430,7 +430,7 @@ def evaluation_from_message(message: engine_pb2.EvaluateRecordResponse, turn: li
     )
 
 
-def seed_of(request: Seeded) -> int:
+def seed_of(request: _Seeded) -> int:
     """Return the seed of a request, drawn if it gives none.
 
     Raises

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -35,6 +35,9 @@ VERSION = 1  # of the columns
 FORMATS = ("parquet", "npz")
 MANIFEST = "export.json"
 RECORDS_PER_SHARD = 64
+
+
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Settings:
 
 @dataclass
 class Summary:
-    """What an export has done.
+    """The figures of an export.
 
     Attributes
     ----------
@@ -157,8 +160,8 @@ def export(
     return summary
 
 
-def _game_of(records):
-    games = {}
+def _game_of(records: Sequence[tuple[str, bytes]]) -> str:
+    games: dict[str, str] = {}
     for where, text in records:
         record = parse_record(text, where)
         check_shape(record, dict, where)
@@ -179,11 +182,11 @@ def _game_of(records):
     return game
 
 
-def _refused(name, value, expected):
+def _refused(name: str, value: object, expected: str) -> SearchError:
     return SearchError(f"{name}: given {quote(value)}; expected {expected}", reason="INVALID_OPTION", path=name)
 
 
-def _begin(folder, settings, records, records_per_shard):
+def _begin(folder: Path, settings: Settings, records: Sequence[tuple[str, bytes]], records_per_shard: int) -> None:
     """Write the manifest of an export, or check that the one that is there is the same.
 
     A manifest without shards is replaced: the records may have been corrected since.
@@ -205,9 +208,8 @@ def _begin(folder, settings, records, records_per_shard):
         folder.mkdir(parents=True, exist_ok=True)
     path = folder / MANIFEST
     if path.exists() and any(folder.glob("shard-*")):
-        text = files.read_text(path, files.MAX_JSON)
         try:
-            known = parse_json(text)
+            known = parse_json(files.read_text(path, files.MAX_JSON))
         except NotationError:
             known = None
         if known != manifest:
@@ -242,7 +244,7 @@ def make_shard(records: Sequence[tuple[str, bytes]], first: int, settings: Setti
     return _WRITERS[settings.format](rows, settings), len(rows), unfinished
 
 
-def _rows_of(text, number, settings):
+def _rows_of(text: bytes, number: int, settings: Settings) -> Iterator[Row]:
     """Yield the rows of a record; none if the game is not over."""
     record = parse_record(text)
     end = replay(record)
@@ -256,6 +258,7 @@ def _rows_of(text, number, settings):
             position.push(turn)
             continue
         seat, state = position.to_move, position.state.copy()
+        assert seat is not None
         search = _search(position, settings, (number, turn_index))
         value = search.result(1)["candidates"][0]["value"] if search else [0.0] * position.players
         for action_index, action_text in enumerate(turn):
@@ -283,7 +286,7 @@ def _rows_of(text, number, settings):
         position.push(turn)
 
 
-def _search(position, settings, place):
+def _search(position: Position, settings: Settings, place: tuple[int, int]) -> Search | None:
     """Return a finished search of a turn; None without iterations."""
     if settings.iterations is None:
         return None
@@ -293,20 +296,20 @@ def _search(position, settings, place):
     return search
 
 
-def _from_seat(numbers, seat):
+def _from_seat(numbers: Sequence[float], seat: int) -> list[float]:
     """Return the numbers of the seats from a seat on, then 0 for those that there are not."""
     numbers = [float(number) for number in numbers]
     return numbers[seat:] + numbers[:seat] + [0.0] * (SEATS - len(numbers))
 
 
-_TYPES = {
+_TYPES: dict[str, type[np.generic]] = {
     "record": np.int32, "turn": np.int32, "action": np.int16, "seat": np.int8, "players": np.int8,
     "played": np.int32, "searched": np.bool_,
 }  # fmt: skip
 
 
-def _write_npz(rows, settings):
-    columns = {name: np.array([row[name] for row in rows], kind) for name, kind in _TYPES.items()}
+def _write_npz(rows: list[Row], settings: Settings) -> bytes:
+    columns: dict[str, Any] = {name: np.array([row[name] for row in rows], kind) for name, kind in _TYPES.items()}
     size = schema(settings.game).size
     columns["observation"] = np.array([row["observation"] for row in rows], np.float32).reshape(-1, size)
     for name in ("value", "returns", "scores"):
@@ -321,11 +324,13 @@ def _write_npz(rows, settings):
     return content.getvalue()
 
 
-def _write_parquet(rows, settings):
+def _write_parquet(rows: list[Row], settings: Settings) -> bytes:
     import pyarrow as pa
     from pyarrow import parquet
 
-    columns = {name: pa.array(np.array([row[name] for row in rows], kind)) for name, kind in _TYPES.items()}
+    columns: dict[str, Any] = {
+        name: pa.array(np.array([row[name] for row in rows], kind)) for name, kind in _TYPES.items()
+    }
     size = schema(settings.game).size
     flat = np.concatenate([row["observation"] for row in rows]) if rows else np.zeros(0, np.float32)
     columns["observation"] = pa.FixedSizeListArray.from_arrays(pa.array(flat, pa.float32()), size)
@@ -341,4 +346,4 @@ def _write_parquet(rows, settings):
     return content.getvalue().to_pybytes()
 
 
-_WRITERS = {"parquet": _write_parquet, "npz": _write_npz}
+_WRITERS: dict[str, Callable[[list[Row], Settings], bytes]] = {"parquet": _write_parquet, "npz": _write_npz}

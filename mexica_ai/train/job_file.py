@@ -35,16 +35,16 @@ class Series:
     game : str
         The "game" of each line.
     weights : Weights
-        What the jobs search with.
+        The weights that the jobs search with.
     noun : str
-        What errors call the lines, in the plural.
+        The name of the lines in errors, in the plural.
     key : str
         In a line, the key of the object that says how the line was made: the job's number, the settings and the
         weights (`Weights.version`).
     number : str
         The key of the job's number in that object.
     settings : dict
-        What the lines of the series have in common in that object.
+        The entries of that object that all lines of the series have.
     advice : str
         Ends the error about lines made with other weights.
     """
@@ -152,7 +152,7 @@ def run_jobs(
     concurrency : int
         Jobs at a time.
     name : str
-        What errors call a job.
+        The name of a job in errors.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def run_jobs(
     """
     missing = deque(missing)
     failures: Counter[int] = Counter()
-    running: dict[Future, int] = {}
+    running: dict[Future[dict[str, Any]], int] = {}
     try:
         while missing or running:
             while missing and len(running) < concurrency:
@@ -191,7 +191,7 @@ def run_jobs(
             future.cancel()
 
 
-def _submit(executor: Executor, call: Callable[[], dict[str, Any]]) -> Future:
+def _submit(executor: Executor, call: Callable[[], dict[str, Any]]) -> Future[dict[str, Any]]:
     try:
         return executor.submit(call)
     except Exception as error:
@@ -225,7 +225,7 @@ def _known(file: BinaryIO, path: Path, series: Series) -> tuple[set[int], set[st
             raise NotationError(f"{where}: expected a record, a JSON object", reason="WRONG_TYPE", path=where)
         made = record.get(series.key)
         is_of_series = record.get("game") == series.game and isinstance(made, dict)
-        if is_of_series and series.settings.items() <= made.items():
+        if is_of_series and made is not None and series.settings.items() <= made.items():
             known.add(made.get(series.number))
             versions.add(str(made.get("weights", UNKNOWN_WEIGHTS)))
     if len(whole) < len(content):

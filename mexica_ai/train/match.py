@@ -18,8 +18,8 @@ from mexica_ai.arena.journal import JournalWriter
 from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.tournament import Tournament, reproducible_key
 from mexica_ai.engines.specs import parse_spec
-from mexica_ai.game import registry
 from mexica_ai.io.errors import SearchError
+from mexica_ai.train.weights import weights_spec
 
 NAMES = ("new", "old")  # of the engines
 
@@ -123,7 +123,7 @@ def play_with(weights: tuple[Weights, ...], task: Task) -> dict[str, Any]:
         engines = []
         for number, (text, value) in enumerate(zip(tournament.engines, weights, strict=True)):
             path = Path(folder, f"{number}.json")
-            registry.get(value.game).learning.weights.save(path, value)
+            weights_spec(value.game).save(path, value)
             spec = parse_spec(text)
             engines.append(str(dataclasses.replace(spec, options={**spec.options, "weights": str(path)})))
         local = dataclasses.replace(tournament, engines=tuple(engines))

@@ -10,7 +10,7 @@ Each step leaves files in the folder; a run that was stopped continues where the
 4. *match*. ``match.jsonl``: the journal of a match against the weights in use (`match`). ``weights.json``: the new
    weights with their provenance: the settings, checksums of the data, and the figures of all steps.
 
-What stops and chooses a fit flatters it, so games are split into three parts (`positions.split`): a fit learns from
+Games that stop or choose a fit flatter it, so games are split into three parts (`positions.split`): a fit learns from
 one, is stopped and chosen by the second, and its figures are those of the third. ``settings.json`` has the settings, so
 that a run is continued with the same ones.
 
@@ -36,7 +36,6 @@ from typing import Any
 import numpy as np
 
 from cext.core.learning.weights import Weights, WeightsSpec
-from mexica_ai.analysis.search import weights_for
 from mexica_ai.game import registry
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.files import lines_of, read_text, replace
@@ -46,6 +45,7 @@ from mexica_ai.train import match, policy, probes, selfplay, value
 from mexica_ai.train.adamw import Arrays
 from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, Positions
 from mexica_ai.train.settings import DEFAULTS, Settings
+from mexica_ai.train.weights import searching_weights
 
 STEPS = ("generate", "value", "policy", "match")
 _PROVENANCE = {"command": str, "settings": dict, "refined": str} | dict.fromkeys(STEPS, dict)  # of weights.json
@@ -109,8 +109,8 @@ def run(
         raise SearchError(f"{game} has no weights to fit", reason="INVALID_GAME")
     if not settings.networks and not spec.policy:
         raise SearchError(f"{game} has no policy to fit; expected networks of at least 1", reason="INVALID_GAME")
-    pipeline = _Pipeline(Path(folder), executor, settings, weights_for(game, weights), spec, concurrency, on_progress)
-    return pipeline.run(until)
+    before = searching_weights(game, weights)
+    return _Pipeline(Path(folder), executor, settings, before, spec, concurrency, on_progress).run(until)
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class _Pipeline:
     def _command(self) -> str:
         options = dataclasses.asdict(self.settings).items()
         given = " ".join(f"--{name.replace('_', '-')} {setting}" for name, setting in options)
-        shipped = self.weights.sha256 == registry.get(self.weights.game).weights().sha256
+        shipped = self.weights.sha256 == searching_weights(self.weights.game, None).sha256
         # Names of files differ from machine to machine; `refined` in the provenance says which weights.
         return f"mexica-ai train {self.weights.game} --out FOLDER {'' if shipped else '--weights FILE '}{given}"
 
@@ -192,7 +192,7 @@ class _Pipeline:
 
     def _generate(self, weights: Weights) -> tuple[Figures, Weights]:
         sizes = self.settings
-        common = {
+        common: dict[str, Any] = {
             "game": weights.game, "seed": sizes.seed, "weights": weights, "concurrency": self.concurrency,
         }  # fmt: skip
         selfplay.play(
@@ -262,7 +262,7 @@ class _Pipeline:
             made = self._load("policy.json")
             return made.provenance["policy"], made
         decisions = policy.sample(self._lines("games.jsonl"), before)
-        arrays, figures = policy.fit(
+        arrays, fitted = policy.fit(
             decisions,
             policy.initial_weights(self.spec.policy, self.settings.seed),
             seed=self.settings.seed,
@@ -271,8 +271,8 @@ class _Pipeline:
         )
         arrays["policy_out"] *= np.float32(self.settings.strength)
         arrays = _rounded(arrays)
-        figures = {
-            **_rounded_figures(policy.report(decisions, arrays) | figures),
+        figures: Figures = {
+            **_rounded_figures(policy.report(decisions, arrays) | fitted),
             "decisions": [int((decisions.parts == part).sum()) for part in (TRAIN, SELECTION, REPORT)],
         }
         return figures, self._save("policy.json", before.arrays() | arrays, {"policy": figures})

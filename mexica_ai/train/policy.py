@@ -14,19 +14,20 @@ Source: Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planni
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from cext.core.contract.game import State
 from cext.core.learning.weights import Weights, WeightsSpec
-from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import check_shape, parse_json
 from mexica_ai.train.adamw import AdamW, Arrays
 from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, fingerprint, split
+from mexica_ai.train.weights import weights_spec
 
 VALUE = 150.0  # weight of an advantage of 1 in the target's logarithms
 DOUBT = 16.0  # visits without advantage that are added to those of an action
@@ -116,16 +117,17 @@ def sample(lines: Iterable[tuple[str, bytes]], weights: Weights) -> Decisions:
     SearchError
         See `positions.split`.
     """
-    spec = registry.get(weights.game).learning.weights
-    rows, fingerprints = [], []
+    spec = weights_spec(weights.game)
+    rows: list[tuple[Any, ...]] = []
+    fingerprints: list[bytes] = []
     for path, text in sorted(lines, key=lambda entry: entry[1]):
         content = parse_json(text, path)
         check_shape(content, _SHAPE, path)
         if content["game"] != weights.game:
             problem = f'{path}.game: given "{content["game"]}"; expected "{weights.game}"'
             raise NotationError(problem, reason="GAME_MISMATCH", path=f"{path}.game")
-        found = [_row(spec, weights, state, decision) for state, decision in _decisions(content)]
-        found = [(*row, len(fingerprints)) for row in found if row is not None]
+        made = [_row(spec, weights, state, decision) for state, decision in _decisions(content)]
+        found = [(*row, len(fingerprints)) for row in made if row is not None]
         if found:
             rows += found
             fingerprints.append(fingerprint(content["record"]))
@@ -144,7 +146,7 @@ def sample(lines: Iterable[tuple[str, bytes]], weights: Weights) -> Decisions:
     )
 
 
-def _decisions(content: dict[str, Any]):
+def _decisions(content: dict[str, Any]) -> Iterator[tuple[State, dict[str, Any]]]:
     """Yield (compiled state, decision) for the decisions of a game."""
     record = content["record"]
     position = Position.from_json(record["start"])
@@ -161,6 +163,7 @@ def _decisions(content: dict[str, Any]):
 def _row(spec: WeightsSpec, weights: Weights, state: Any, decision: dict[str, Any]) -> tuple[np.ndarray, ...] | None:
     """Return a decision's summary, categories, features, logarithms of the priors and targets; None if nothing is to be
     chosen there."""
+    assert spec.policy_inputs is not None
     summary, actions, categories, priors, features = spec.policy_inputs(state, weights)
     if len(actions) < 2:
         return None
@@ -183,7 +186,7 @@ def initial_weights(shapes: dict[str, tuple[int, ...]], seed: int) -> Arrays:
     generator = np.random.default_rng(seed)
     arrays = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
     for name in ("policy_state", "policy_node", "policy_category", "policy_action"):
-        # What a unit of an action sees adds up from three sources, of which one is a single row of the categories.
+        # The input of a unit of an action is a sum of three parts; one is a single row of the categories.
         size = 4 if name == "policy_category" else shapes[name][0]
         arrays[name] = (generator.standard_normal(shapes[name]) * np.sqrt(1 / size)).astype(np.float32)
     return arrays
@@ -269,8 +272,9 @@ def _entropy(decisions: Decisions) -> float:
 
 
 def _log_softmax(logits: np.ndarray, starts: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    shifted = logits - np.repeat(np.maximum.reduceat(logits, starts), counts)
-    return shifted - np.repeat(np.log(np.add.reduceat(np.exp(shifted), starts)), counts)
+    shifted: np.ndarray = logits - np.repeat(np.maximum.reduceat(logits, starts), counts)
+    logs: np.ndarray = shifted - np.repeat(np.log(np.add.reduceat(np.exp(shifted), starts)), counts)
+    return logs
 
 
 def _forward(decisions: Decisions, arrays: Arrays) -> tuple[np.ndarray, ...]:

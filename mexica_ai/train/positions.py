@@ -62,8 +62,8 @@ def fingerprint(record: dict[str, Any]) -> bytes:
 def split(fingerprints: Sequence[bytes]) -> np.ndarray:
     """Split games into parts: to train on, to stop and choose a fit by, and to report on.
 
-    What has chosen a fit flatters it, so the figures come from games that chose nothing. The game alone decides, not
-    the others: one game in ten is reported on and one in ten selects, in all fits, also those that start from the
+    Games that have chosen a fit flatter it, so the figures come from games that chose nothing. The game alone decides,
+    not the others: one game in ten is reported on and one in ten selects, in all fits, also those that start from the
     result of an earlier one. If a part would be empty, it gets the game with the least fingerprint of the largest one.
 
     Parameters

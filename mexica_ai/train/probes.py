@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from cext.core.learning.weights import Weights
-from mexica_ai.analysis.search import weights_for
 from mexica_ai.engines import Engine, make_engine
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
@@ -29,6 +28,7 @@ from mexica_ai.io.strict import check_shape, parse_json
 from mexica_ai.train.job_file import Series, complete
 from mexica_ai.train.positions import MAX_SEATS, SCORE_SCALE, Positions, fingerprint, split
 from mexica_ai.train.starts import small_search
+from mexica_ai.train.weights import searching_weights
 
 MAX_PROBES = 8  # of a walk
 ODD_TURNS, ODD_TURNS_WEIGHTS = (0, 1, 2, 3), (1, 5, 3, 1)  # odd turns before a probe, and how often
@@ -70,7 +70,7 @@ def walk(
     rollouts : int
         How many value a position; at least 1.
     weights : Weights, optional
-        What it searches with; by default those that ship.
+        The weights that it searches with; by default those that ship.
 
     Returns
     -------
@@ -106,7 +106,7 @@ def _walk(
     random_ = random.Random()
     random_.setstate(random_state)
     game, turns = record["game"], record["turns"]
-    weights = weights_for(game, weights)
+    weights = searching_weights(game, weights)
     players = {make_engine(spec, weights=weights): share for spec, share in ODD_PLAYERS.items()}
     searcher = make_engine(small_search(iterations), weights=weights)
     position, played, found = Position.from_json(record["start"]), 0, []
@@ -124,7 +124,7 @@ def _walk(
                     "scores": [round(score, 2) for score in scores],
                 }
             )
-    made = {"seed": seed, "iterations": iterations, "rollouts": rollouts, "walk": index}
+    made: dict[str, Any] = {"seed": seed, "iterations": iterations, "rollouts": rollouts, "walk": index}
     made |= {"weights": weights.version, "along": fingerprint(record).hex()}
     return {"game": game, "walk": made, "probes": found}
 
@@ -191,7 +191,7 @@ def make(
 
     A file that a stopped run left is continued. Parameters and errors: `walk`, `job_file.complete`.
     """
-    weights = weights_for(game, weights)
+    weights = searching_weights(game, weights)
     # The same walks whatever the order of the records, which depends on the workers' speed.
     records = sorted(records, key=fingerprint)
     series = Series(
@@ -237,7 +237,8 @@ def load(texts: Iterable[tuple[str, bytes]], game: str, features: Callable[[Any]
     SearchError
         See `positions.split`.
     """
-    rows, games = [], {}
+    rows: list[tuple[Any, ...]] = []
+    games: dict[bytes, int] = {}
     for path, text in sorted(texts, key=lambda entry: entry[1]):
         content = parse_json(text, path)
         check_shape(content, _SHAPE, path)
@@ -246,14 +247,14 @@ def load(texts: Iterable[tuple[str, bytes]], game: str, features: Callable[[Any]
             raise NotationError(problem, reason="GAME_MISMATCH", path=f"{path}.game")
         digest = _fingerprint(content["walk"]["along"], f"{path}.walk.along")
         for number, probe in enumerate(content["probes"]):
-            along = games.setdefault(digest, len(games))
+            number_of_game = games.setdefault(digest, len(games))
             where = f"{path}.probes[{number}]"
             position = Position.from_json(probe["position"], path=f"{where}.position")
-            rows.append((*_row(position, probe, features, where), along))
+            rows.append((*_row(position, probe, features, where), number_of_game))
     if not rows:
         raise NotationError("no probes: expected at least one", reason="NO_PROBES", path="$")
-    columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return Positions(*columns, split(list(games))[columns[-1]])
+    inputs, seats, shares, scores, along = (np.array(column) for column in zip(*rows, strict=True))
+    return Positions(inputs, seats, shares, scores, along, split(list(games))[along])
 
 
 def _fingerprint(text: str, path: str) -> bytes:

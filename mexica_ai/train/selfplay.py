@@ -17,14 +17,19 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cext.core.learning.weights import Weights
+from cext.core.search.search import Search
 from mexica_ai.analysis.limits import Limits
-from mexica_ai.analysis.search import SearchRun, weights_for
+from mexica_ai.analysis.search import SearchRun
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.train.job_file import Series, complete
 from mexica_ai.train.starts import draw_start, small_search
+from mexica_ai.train.weights import searching_weights
+
+if TYPE_CHECKING:
+    from cext.core.search.search import Decision
 
 DEEP_SHARE = 0.25  # of the turns
 LEAST_VISITS = 0.05  # share of a search's iterations that a decision must have seen
@@ -52,7 +57,7 @@ def play_game(
         weights (`weights`). `record`: the record of the game. `searches`: a list of objects with the number of the
         `turn` in the record and its `decisions`, as `Search.decisions` returns them.
     """
-    weights = weights_for(game, weights)
+    weights = searching_weights(game, weights)
     random_ = random.Random(f"{seed}/{index}")
     position = draw_start(game, random_, iterations, weights)
     start, turns, searches = position.to_json(), [], []
@@ -66,6 +71,7 @@ def play_game(
         run = SearchRun(position, SearchSettings(limits, random_.getrandbits(63), candidates=1, weights=weights))
         result = run.result()
         if is_deep and result.stop_reason != "forced":
+            assert isinstance(run.search, Search)
             found = run.search.decisions(max(2, round(LEAST_VISITS * budget)))
             searches.append({"turn": len(turns), "decisions": [_shortened(decision) for decision in found]})
         turns.append(result.turn)
@@ -92,9 +98,9 @@ def play_game(
     }
 
 
-def _shortened(decision: dict[str, Any]) -> dict[str, Any]:
+def _shortened(decision: Decision) -> dict[str, Any]:
     edges = [[action, visits, round(utility, 4)] for action, visits, utility in decision["edges"]]
-    return decision | {"utility": round(decision["utility"], 4), "edges": edges}
+    return {**decision, "utility": round(decision["utility"], 4), "edges": edges}
 
 
 def play(
@@ -114,7 +120,7 @@ def play(
 
     A file that a stopped run left is continued. Parameters and errors: `play_game`, `job_file.complete`.
     """
-    weights = weights_for(game, weights)
+    weights = searching_weights(game, weights)
     series = Series(
         game=game,
         weights=weights,

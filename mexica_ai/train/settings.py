@@ -28,16 +28,18 @@ class Settings:
     """
 
     games: int = _setting(4000, 10, 10, "games of self-play")
-    iterations: int = _setting(64, 2, 4, "of most searches in these games")
-    deep: int = _setting(800, 2, 40, "of a quarter of them, from which the policy learns")
-    walks: int = _setting(2500, 3, 6, "walks along these games, up to 8 positions each; none with --networks 0")
-    rollouts: int = _setting(1, 1, 1, "of such a position")
-    rollout_iterations: int = _setting(64, 1, 2, "of a search in a rollout")
+    iterations: int = _setting(64, 2, 4, "iterations of most searches in these games")
+    deep: int = _setting(800, 2, 40, "iterations of a quarter of them, from which the policy learns")
+    walks: int = _setting(
+        2500, 3, 6, "walks along these games, each with up to 8 positions off their paths; none with --networks 0"
+    )
+    rollouts: int = _setting(1, 1, 1, "rollouts of such a position")
+    rollout_iterations: int = _setting(64, 1, 2, "iterations of a search in a rollout")
     networks: int = _setting(3, 0, 2, "seeds of the fit of the value; 0: keep it and fit the policy alone")
-    epochs: int = _setting(40, 1, 2, "of a fit, at most")
+    epochs: int = _setting(40, 1, 2, "epochs of a fit, at most")
     strength: float = _setting(1.0, 0, 1.0, "factor of the fitted scores of the policy; below 1 it decides less")
     match: int = _setting(200, 1, 2, "games against the weights in use; an odd number is rounded up")
-    match_iterations: int = _setting(400, 1, 4, "of a search in that match")
+    match_iterations: int = _setting(400, 1, 4, "iterations of a search in that match")
     seed: int = _setting(1, 0, 1, "everything random derives from it")
 
     def __post_init__(self) -> None:

@@ -22,11 +22,11 @@ PLAYERS = (2, 2, 2, 3, 4)  # seats of a game, drawn from these
 ODD_CANDIDATES = 20  # number of candidates from which an odd turn is drawn
 FORK_SHARE = 0.5  # share of the games that are forks
 VARIED_SHARE = 0.5  # share of the games that have varied starts
-QUICK = 8  # the game before a fork has so many times fewer iterations
+QUICK = 8  # the game before a fork has this many times fewer iterations
 
 
 def draw_start(game: str, random_: random.Random, iterations: int, weights: Weights) -> Position:
-    """Return where a game of self-play with so many iterations a turn begins."""
+    """Return where a game of self-play with this number of iterations a turn begins."""
     position = new_game(game, players=random_.choice(PLAYERS), seed=random_.getrandbits(63))
     if random_.random() < FORK_SHARE:
         position = _fork(position, random_, max(2, iterations // QUICK), weights)

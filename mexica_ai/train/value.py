@@ -125,7 +125,8 @@ def _losses(positions: Positions, weights: Arrays) -> np.ndarray:
     shares, scores = predict(positions, weights)
     cross_entropy = -(positions.shares * np.log(np.clip(shares, 1e-9, 1))).sum(1)
     squares = np.where(positions.seats, (scores - positions.scores) ** 2, 0).sum(1)
-    return cross_entropy + SCORE_WEIGHT * squares / positions.seats.sum(1).mean()
+    losses: np.ndarray = cross_entropy + SCORE_WEIGHT * squares / positions.seats.sum(1).mean()
+    return losses
 
 
 def predict(positions: Positions, weights: Arrays) -> tuple[np.ndarray, np.ndarray]:
@@ -160,8 +161,9 @@ def _forward(features: np.ndarray, weights: Arrays) -> tuple[np.ndarray, ...]:
 
 def _softmax(logits: np.ndarray, seats: np.ndarray) -> np.ndarray:
     logits = np.where(seats, logits, -np.inf)
-    powers = np.exp(logits - logits.max(-1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True)
+    powers: np.ndarray = np.exp(logits - logits.max(-1, keepdims=True))
+    shares: np.ndarray = powers / powers.sum(-1, keepdims=True)
+    return shares
 
 
 def _gradients(part: Positions, weights: Arrays) -> Arrays:
@@ -175,8 +177,9 @@ def _gradients(part: Positions, weights: Arrays) -> Arrays:
     slopes_2 = (slopes @ weights["w3"].T) * (sums_2 > 0)
     slopes_1 = (slopes_2 @ weights["w2"].T) * (sums_1 > 0)
 
-    def over_seats(inputs, outputs):
-        return inputs.reshape(-1, inputs.shape[-1]).T @ outputs.reshape(-1, outputs.shape[-1])
+    def over_seats(inputs: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+        slopes: np.ndarray = inputs.reshape(-1, inputs.shape[-1]).T @ outputs.reshape(-1, outputs.shape[-1])
+        return slopes
 
     axes = (0, 1)
     return {

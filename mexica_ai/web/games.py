@@ -269,12 +269,13 @@ class Game:
         if actions is not None:
             self._drafted = self._play_draft(actions, seat)
             self.draft = actions
+        turn = self.draft
         if not self.drafted().is_ended:
             end = self.ending()
             if end is None:
                 raise IllegalActionError("the turn has not ended; expected more actions", reason="TURN_NOT_ENDED")
-            self.draft = [*self.draft, end]
-        self.push(self.draft)
+            turn = [*turn, end]
+        self.push(turn)  # after an error the draft is as it was
 
     def push(self, turn: list[str]) -> None:
         """Play a whole turn of the seat to move, or the random event that is due."""

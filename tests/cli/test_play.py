@@ -321,7 +321,10 @@ def test_a_game_without_a_file_is_kept_where_it_litters_no_folder(tmp_path, monk
         found = capsys.readouterr()
         return code, found.out + found.err
 
-    assert run([], "--last") == (2, f"mexica-ai: error: --last: no game is kept in '{tmp_path}/state/mexica-ai'\n")
+    assert run([], "--last") == (
+        2,
+        f"mexica-ai: error: --last: no unfinished game is kept in '{tmp_path}/state/mexica-ai'\n",
+    )
     code, out = run(["take 1 1", "quit"], *NIM)
     assert code == 0
     (kept,) = (tmp_path / "state" / "mexica-ai").iterdir()
@@ -333,4 +336,14 @@ def test_a_game_without_a_file_is_kept_where_it_litters_no_folder(tmp_path, monk
     assert code == 0
     assert "no: show" not in out
     assert len(json.loads(kept.read_text())["turns"]) == played
-    assert "expected neither FILE nor --record" in run([], "--last", "--record", "x")[1]
+    assert "expected no FILE, no --record" in run([], "--last", "--record", "x")[1]
+    (kept.parent / "broken.json").write_text("{")
+    code, out = run(["resign", "quit"], "--last")
+    assert code == 0
+    resigned = kept.read_text()
+    assert "forfeit" in json.loads(resigned)
+    assert "no unfinished game is kept" in run([], "--last")[1]
+    assert kept.read_text() == resigned
+    monkeypatch.delenv("XDG_STATE_HOME")
+    monkeypatch.setattr(Path, "expanduser", lambda path: (_ for _ in ()).throw(RuntimeError("no home")))
+    assert "expected --record FILE" in run([], *NIM)[1]

@@ -90,7 +90,10 @@ def test_keys_of_a_configuration(said, tmp_path):
         (["apply", MEXICA, "walk T7, walk S7"], '; actions are joined by "; "'),
         (["apply", MEXICA, "canal a1"], "expected the form canal C5 or canal C5-D5, in capitals"),
         (["show", COATL, "--viewer", "3"], "--viewer: given 3; expected a seat from 0 to 1"),
-        (["new", "--game", "coatl", "--neutral", "1"], "--neutral: an option of mexica; coatl has none such"),
+        (
+            ["new", "--game", "coatl", "--neutral", "1"],
+            "--neutral: an option of mexica; given for coatl, expected only --sacrifice-tokens, --strict-ends",
+        ),
     ],
 )
 def test_errors_say_what_to_type(said, args, line):
@@ -105,8 +108,9 @@ def test_the_command_alone_prints_the_help(capsys):
     assert all(re.search(rf"^ +{name}\b", found.err, re.MULTILINE) for name in COMMANDS)
 
 
-@pytest.mark.parametrize("command", [[], ["best"], ["client", "batch"], ["help"]])
-def test_help_is_that_of_the_option(capsys, command):
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS), ["client", "batch"], ["arena", "check"]])
+def test_help_is_that_of_the_option(capsys, command, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     assert main(["help", *command]) == 0
     by_help = capsys.readouterr().out
     assert main([*command, "--help"]) == 0

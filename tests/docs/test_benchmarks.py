@@ -34,6 +34,22 @@ def figures(script, *args):
     return json.loads(done.stdout)
 
 
+def test_the_page_of_the_benchmarks_names_every_script_and_only_options_that_exist():
+    text = (BENCHMARKS / "README.md").read_text()
+    scripts = {path.name: path.read_text() for path in BENCHMARKS.glob("*.py")}
+    rows = {
+        name for row in re.findall(r"^\| (`\w+\.py`.*?) \|", text, re.MULTILINE) for name in re.findall(r"\w+\.py", row)
+    }
+    assert rows == {name for name, code in scripts.items() if 'if __name__ == "__main__":' in code}
+    commands = re.findall(r"^    python benchmarks/(\w+\.py)(.*(?:\n {8,}.*)*)", text, re.MULTILINE)
+    assert len(commands) >= 12
+    shared = scripts["attacks.py"]  # has the options of all attacks
+    for name, arguments in commands:
+        code = scripts[name] + shared * name.startswith("attack_")
+        for option in re.findall(r"--[a-z-]+", arguments):
+            assert f'"{option}"' in code, f"{name} {option}"
+
+
 @pytest.mark.real("processes")
 def test_bench_rules():
     found = figures("bench_rules.py", "--seconds", 0.01, "--repeats", 1, "--deals", 2)
@@ -330,7 +346,7 @@ def test_bench_arena(as_json):
     found = figures("bench_arena.py", *args)
     assert found["games"] == 2
     assert 0 < found["engines_s"] < found["wall_s"]
-    assert min(found["percent"], found["ms_per_turn"], found["start_cpu_s"]) > 0
+    assert min(found["percent"], found["ms_per_turn"], found["start_s"]) > 0
 
 
 @pytest.mark.real("processes")

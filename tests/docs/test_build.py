@@ -97,6 +97,23 @@ def test_a_build_that_ended_early_is_refused(put, tmp_path, monkeypatch):
 
 
 @pytest.mark.real("processes")
+def test_python_that_starts_in_an_unbuilt_checkout_says_what_to_do(tmp_path):
+    compiled = shutil.ignore_patterns("*.so", "built.json", "__pycache__")
+    for folder in ("cext", "mexica_ai"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=compiled, symlinks=True)
+    shutil.copy(ROOT / "setup.py", tmp_path)
+    for code in ("import mexica_ai; mexica_ai.new_game('nim')", "import cext.core.search.search"):
+        (tmp_path / "start.py").write_text(code)  # whose folder comes first in Python's path
+        command = [sys.executable, tmp_path / "start.py"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1] == (
+            f"ImportError: {tmp_path}: this checkout is not built; build it with `make install` or `pip install -e .`, "
+            "or start Python in another folder (or with -P) to use an installed mexica-ai"
+        )
+
+
+@pytest.mark.real("processes")
 def test_a_checkout_with_modules_of_two_builds_can_be_built_again(tmp_path):
     for name in ("setup.py", "cext/__init__.py", "cext/build.py", "cext/core/__init__.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -198,6 +198,10 @@ def test_links_lead_somewhere(page):
 # Lists that must not fall behind the code
 
 
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+
+
 @pytest.mark.parametrize("game", ["mexica", "coatl", "tzolkin"])
 def test_a_game_s_page_shows_its_board_as_it_is_drawn(game):
     position = ai.load(ROOT / "examples" / f"{game}_midgame.json")

@@ -75,6 +75,8 @@ def for_types_only(tree):
 
 def sources(folder, *suffixes):
     files = [path for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (suffixes or (".py",))]
+    # The link to server/ is a folder in an unpacked source archive.
+    files = [path for path in files if ROOT / "mexica_ai" / "server" not in path.parents]
     files = [path for path in files if not path.name.endswith(("_pb2.py", "_pb2_grpc.py"))]
     assert files, folder
     return files

@@ -63,6 +63,9 @@ def test_only_what_ships_counts(strength, result):
         (2, ["greedy", "mcts"], None),
         (3, ["mcts", "greedy", "greedy,name=g"], None),
         (4, ["mcts", "beam,name=a", "beam,name=b", "beam,name=c"], "four"),
+        (4, ["mcts", "beam,name=a", "beam,name=b", "greedy,name=c"], None),
+        (4, ["mcts", "mcts,level=3,name=a", "mcts,level=3,name=b", "mcts,level=3,name=c"], None),
+        (2, ["mcts", "greedy,weights=x.json"], None),
     ],
 )
 def test_the_column_of_a_match(strength, players, engines, column):
@@ -75,7 +78,7 @@ def test_a_result_is_made_of_a_journal(strength, tmp_path):
     engines = ["--engine", "mcts,iterations=5,threads=1", "--engine", "greedy"]
     command = ["arena", "--game", "mexica", "--players", "2", "--blocks", "2", "--seed", "3", *engines]
     assert mexica_ai([*command, "--journal", journal]) == 0
-    made = strength["result_of"](journal)
+    made = strength["result_of"](journal, "abcdef0")
     mean, low, high = made["share"]
     assert 0 <= low <= mean <= high <= 1
     assert (made["games"], made["players"], made["game"]) == (4, 2, "mexica")
@@ -83,13 +86,17 @@ def test_a_result_is_made_of_a_journal(strength, tmp_path):
     again = shlex.split(made["command"])
     assert again[:2] == ["mexica-ai", "arena"]
     assert {"--seed", "3", "--blocks", "2"} <= set(again)
+    assert "--reproducible" not in again
+    first = json.loads(Path(journal).read_text().splitlines()[0])
+    assert (made["commit"], made["build"], made["date"]) == ("abcdef0", first["build"], first["started_at"][:10])
+    assert made["build"].startswith(f"mexica-ai {made['release']}, ")
     path = strength["write_result"](made, tmp_path)
     assert path.name == "mexica-2-greedy-iterations5.json"
     assert strength["read_results"](tmp_path) == [made]
     readme = "a\n<!-- strength -->\nold\n<!-- /strength -->\nz\n"
     (row,) = [line for line in strength["pages"]([made], readme)[ROOT / "README.md"].splitlines() if "Mexica" in line]
     assert row.startswith(f"| Mexica | {100 * mean:.1f} % (")
-    assert row.endswith("4 games | not measured | not measured | not measured |")
+    assert row.endswith("4 games at 5 iterations | not measured | not measured | not measured |")
 
 
 @pytest.mark.real("processes")
@@ -100,6 +107,54 @@ def test_a_match_of_other_games_or_weights_is_refused(strength, tmp_path):
         assert mexica_ai([*command, "--journal", journal]) == 0
         with pytest.raises(MexicaAIError, match=problem):
             strength["result_of"](journal)
+
+
+@pytest.mark.real("processes")
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--max-turns", "3"], "max_turns is 3; expected None, as it is by default"),
+        (["--clock", "9+1"], r"clock is \(9.0, 1.0\); expected None"),
+        ([], "played by a build of before; this is mexica-ai .*: --commit names"),
+    ],
+)
+def test_a_command_or_a_commit_that_is_not_known_is_refused(strength, tmp_path, options, problem):
+    journal = tmp_path / "j.jsonl"
+    engines = ["--engine", "mcts,iterations=2,threads=1", "--engine", "greedy"]
+    assert mexica_ai(["arena", "--game", "coatl", "--blocks", "1", *engines, *options, "--journal", str(journal)]) == 0
+    records = [json.loads(line) | {"build": "a build of before"} for line in journal.read_text().splitlines()]
+    journal.write_text("".join(json.dumps(record) + "\n" for record in records))
+    with pytest.raises(MexicaAIError, match=problem):
+        strength["result_of"](str(journal))
+
+
+@pytest.mark.real("processes")
+def test_a_repeatable_match_is_repeated_by_its_command(strength, tmp_path):
+    """The same command gives the same result."""
+    command = "mexica-ai arena --game mexica --blocks 1 --reproducible"
+    command += " --engine mcts,iterations=3,threads=1 --engine greedy"
+    results = []
+    for name in ("a", "b"):
+        journal = str(tmp_path / f"{name}.jsonl")
+        assert mexica_ai([*shlex.split(command)[1:], "--journal", journal]) == 0
+        results.append(strength["result_of"](journal, "abcdef0"))
+        command = results[-1]["command"]
+    assert "--reproducible" in command
+    assert results[0] == results[1]
+
+
+def test_all_results_are_read_strictly(strength, tmp_path):
+    for path in RESULTS.glob("*.json"):
+        data = json.loads(path.read_text())
+        spoiled = {
+            "match": {"elo": [1.0], "iterations_per_turn": [], "players": 5, "engines": ["mcts"]},
+            "levels": {"levels": [{"level": 1, "games": 2, "elo": [3.0]}]},
+            "shares": {"tenths": [[0.1]], "weight_of_search": [1.0]},
+        }[data["kind"]]
+        for key, value in spoiled.items():
+            (tmp_path / "a.json").write_text(json.dumps(data | {key: value}))
+            with pytest.raises(MexicaAIError, match=r"a\.json: .*expected"):
+                strength["read_results"](tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,9 @@ def test_scripts_have_one_style(script):
 
 @pytest.mark.real("processes")
 def test_every_target_has_a_line_of_help():
-    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     lines = dict(line.split(None, 1) for line in done.stdout.splitlines())
     phony = re.search(r"^\.PHONY: (.*?[^\\])$", MAKEFILE, re.MULTILINE | re.DOTALL)[1].replace("\\\n", " ").split()
     assert set(phony) == set(lines) == TARGETS

@@ -31,7 +31,9 @@ from mexica_ai.engines.base import Engine
 from mexica_ai.engines.native import BeamEngine, GreedyEngine, MctsEngine, RandomEngine, UctEngine
 from mexica_ai.engines.process import ProcessEngine
 from mexica_ai.game import registry
+from mexica_ai.game.checker import Checker
 from mexica_ai.game.edit import Editor
+from mexica_ai.games.coatl.invariants import CoatlChecker
 from mexica_ai.io.strict import Findings
 from mexica_ai.rpc.calls import Calls
 from mexica_ai.rpc.client import AsyncClient, Client
@@ -63,7 +65,8 @@ def public_classes():
                 continue
             for name, value in names.items():
                 is_own = inspect.isclass(value) and value.__module__ == module.name and value not in ABSTRACT
-                if is_own and not name.startswith("_"):
+                is_protocol = getattr(value, "_is_protocol", False)  # has no instances
+                if is_own and not is_protocol and not name.startswith("_"):
                     found[f"{module.name}.{name}"] = value
     return found
 
@@ -121,6 +124,11 @@ EXAMPLES = {
     "mexica_ai.analysis.search.SearchRun": (run, None),
     "mexica_ai.analysis.stopping.Stop": (lambda: ai.Stop(), None),
     "mexica_ai.io.strict.Findings": (Findings, lambda findings: findings.violations),
+    "mexica_ai.game.checker.Checker": (lambda: Checker({"seats": []}, "$", Findings()), lambda one: one.data),
+    "mexica_ai.games.coatl.invariants.CoatlChecker": (
+        lambda: CoatlChecker(ai.new_game("coatl").to_json(), "$", Findings()),
+        lambda one: one.data,
+    ),
     "cext.core.learning.batch.Batch": (lambda: Batch([mexica().state], 3, seed=1), lambda games: games.legal.tolist()),
     "cext.core.baselines.beam.Beam": (lambda: Beam(mexica().state, weights=registry.get("mexica").weights()), None),
     "cext.core.contract.game.Game": (lambda: registry.get("nim").rules, None),

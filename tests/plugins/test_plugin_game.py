@@ -226,7 +226,7 @@ def test_the_page_plays_it(folder):
         turn = {"version": game["version"], "actions": ["shut 9"], "viewer": None}
         game = call("POST", f"/api/games/{game['id']}/turn", turn)
         assert game["num_turns"] >= 1
-        drawn = call("POST", "/api/draw", {"position": POSITION, "parts": ["all"]})
+        drawn = call("POST", "/api/draw", {"position": POSITION})
         assert (drawn["faults"], drawn["position"]) == ([], POSITION)
-        assert "9 to shut" in drawn["parts"]["all"].replace("\N{NO-BREAK SPACE}", " ")
+        assert "9 to shut" in drawn["picture"].replace("\N{NO-BREAK SPACE}", " ")
         assert call("POST", "/api/draw", {"position": {**POSITION, "rest": 99}})["faults"]

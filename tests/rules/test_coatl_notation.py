@@ -14,6 +14,7 @@ import mexica_ai as ai
 from cext.core.contract.game import CHANCE
 from cext.games.coatl import ops
 from mexica_ai import MexicaAIError, NotationError, PositionError
+from mexica_ai.game import checker
 from mexica_ai.games.coatl import facts, invariants, notation, render
 from mexica_ai.games.coatl.deal import deal
 from mexica_ai.games.coatl.game import GAME
@@ -757,7 +758,8 @@ def test_a_broken_invariant_is_refused_by_name_and_path(start, change, path, rea
 
 
 def test_every_reason_has_a_case():
-    source = "".join(path.read_text() for path in Path(invariants.__file__).parent.glob("invariants*.py"))
+    sources = [Path(checker.__file__), *Path(invariants.__file__).parent.glob("invariants*.py")]
+    source = "".join(path.read_text() for path in sources)
     reasons = set(re.findall(r'"([A-Z][A-Z_]+)"', source)) | {"OUT_OF_RANGE"}
     assert reasons == {reason for *_, reason in CASES}
 

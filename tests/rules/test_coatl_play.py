@@ -202,10 +202,10 @@ def test_new_games(cli):
     assert json.loads(out)["options"] == {"sacrifice_tokens": True, "strict_ends": False}
     code, _, err = cli("new", "--strict-ends")
     assert code == 2
-    assert 'unknown option "strict_ends" of mexica' in err
+    assert "--strict-ends: an option of coatl; given for mexica, expected only" in err
     code, _, err = cli("new", "--game", "coatl", "--piles", "3,4")
     assert code == 2
-    assert "expected only sacrifice_tokens, strict_ends" in err
+    assert "expected only --sacrifice-tokens, --strict-ends" in err
 
 
 def test_show(cli, midgame):
@@ -217,7 +217,7 @@ def test_show(cli, midgame):
     assert "as seat 1 sees it" in out
     code, out, err = cli("show", MIDGAME, "--viewer", 2)
     assert (code, out) == (2, "")
-    assert "expected an integer from 0 to 1" in err
+    assert "expected a seat from 0 to 1" in err
     code, _, err = cli("show", "-", "--viewer", 1, stdin=json.dumps(midgame.view(0).to_json()))
     assert code == 2
     assert "one view does not show another" in err
@@ -275,7 +275,7 @@ def test_replay(cli):
         ),
         ([*turns[:index], *turns[index + 1 :]], cannot),
         ([*turns[:index], *turns[index - 1 :]], cannot),
-        ([turns[0], ["deal P00"], *turns[1:]], "no deal at all; legal here: keep"),
+        ([turns[0], ["deal P00"], *turns[1:]], "expected one of keep"),
     ):
         code, out, err = cli("replay", "-", stdin=json.dumps(RECORD | {"turns": broken}))
         assert (code, out) == (2, "")

@@ -40,6 +40,20 @@ def nim_solution(observations):
     return np.stack([xor != 0, xor == 0], axis=1).astype(float)
 
 
+def test_a_result_before_the_first_value_is_one_turn():
+    """Descents of the first batch have passed ends of the turn, but none is backed up."""
+    seen = []
+
+    def evaluator(observations):
+        seen.append(search.result())
+        return np.full((len(observations), 2), 0.5)
+
+    search = Search(ai.new_game("nim", piles=[3, 2]).state, evaluator=evaluator, batch_size=32, seed=1)
+    search.run(iterations=32)
+    assert seen[0]["iterations"] == 0
+    assert len(seen[0]["candidates"][0]["actions"]) == 1
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("game", GAMES)
 def test_every_leaf_is_evaluated_once_and_visits_add_up(game, threads):

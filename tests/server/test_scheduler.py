@@ -154,7 +154,7 @@ def test_tenants_share_the_slots(seed):
     with World(**config) as world:
         world.play(tenants, seed)
         assert world.search.most <= config["slots"]
-        assert world.scheduler.num_waiting == 0
+        assert world.scheduler.admission.slots.num_waiting == 0
     longest_s = max(budget_s for tenant in tenants for budget_s in tenant.budget_s)
     for tenant in tenants:
         assert tenant.answered_late == tenant.refused_late == 0, tenant.name
@@ -176,7 +176,7 @@ def test_a_caller_keeps_within_its_share_even_alone():
     async def play(world):
         own = [asyncio.ensure_future(world.ask("a", 15.0)) for _ in range(3)]
         await asyncio.sleep(1.0)
-        assert (world.search.most, world.scheduler.num_waiting) == (2, 1)
+        assert (world.search.most, world.scheduler.admission.slots.num_waiting) == (2, 1)
         begin = world.loop.time()
         await world.ask("b", 0.2, 1.0)
         assert world.loop.time() - begin == pytest.approx(0.2)

@@ -159,9 +159,9 @@ def test_an_evaluation_that_is_left_gives_up_its_place_in_the_queue():
         record = make_record(played)
         evaluation = scheduler.evaluate(lambda: record, range(1), Call("a"), limits, seed=1, weights=None)
         leaving = asyncio.ensure_future(anext(evaluation))
-        await until(lambda: scheduler.num_waiting == 1)
+        await until(lambda: scheduler.admission.slots.num_waiting == 1)
         leaving.cancel()
-        await until(lambda: scheduler.num_waiting == 0)
+        await until(lambda: scheduler.admission.slots.num_waiting == 0)
         assert not running.done()
         ending.set()
         await running

@@ -277,7 +277,7 @@ def test_calls_of_a_revoked_token_that_run_or_wait_end(start, tokens_file):
     running = best_turn(server, ALICE)
     search.await_start()
     waiting, his = best_turn(server, ALICE), best_turn(server, BOB)
-    await_that(lambda: server._server.scheduler.num_waiting == 2)
+    await_that(lambda: server._server.scheduler.admission.slots.num_waiting == 2)
     write_tokens(tokens_file, bob=BOB)
     for call in (running, waiting):
         assert refused_as_revoked(call.result)

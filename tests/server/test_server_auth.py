@@ -151,7 +151,7 @@ def request(**limits):
 
 def await_waiting(server, number):
     """Wait until this number of calls wait for a slot."""
-    await_that(lambda: server.server.scheduler.num_waiting == number)
+    await_that(lambda: server.server.scheduler.admission.slots.num_waiting == number)
 
 
 def with_token(token, scheme="Bearer"):

@@ -333,7 +333,7 @@ def test_a_call_cancelled_just_as_it_gets_a_slot_leaves_it_to_others(loop):
             await settle()
             leaving = asyncio.ensure_future(ask())
             await settle()
-            assert world.scheduler.num_waiting == 1
+            assert world.scheduler.admission.slots.num_waiting == 1
             give_back = world.scheduler.admission.slots.give_back
 
             def and_cancel(ticket, leaving=leaving, give_back=give_back):
@@ -345,7 +345,7 @@ def test_a_call_cancelled_just_as_it_gets_a_slot_leaves_it_to_others(loop):
             await asyncio.wait([leaving])
             world.scheduler.admission.slots.give_back = give_back
             assert leaving.cancelled()
-            assert world.scheduler.num_waiting == 0
+            assert world.scheduler.admission.slots.num_waiting == 0
             begin = loop.time()
             await world.ask("c", 0.5)
             assert loop.time() - begin == pytest.approx(0.5)

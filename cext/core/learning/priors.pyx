@@ -29,7 +29,7 @@ cdef object priors_inputs(State owner, object weights, str game, int summary, in
         memset(&inputs, 0, sizeof(ScorerInputsC))
         n = owner.game.ops.legal_actions(owner.data, actions)
         if n > 0:
-            find(data, owner.data, actions, n, priors, &inputs)
+            find(data, NULL, owner.data, actions, n, priors, &inputs)
         chosen = [inputs.chosen[i] for i in range(inputs.count)]
         return (
             np.array([inputs.summary[i] for i in range(summary)], np.float32),

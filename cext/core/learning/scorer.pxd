@@ -46,6 +46,6 @@ cdef void scorer_choose(const int* categories, const float* priors, int n, int f
 cdef void scorer_apply(const float* weights, int summary, int categories, int features, const ScorerInputsC* inputs,
                        float* priors) noexcept nogil
 
-# Writes the priors without scores, and the inputs, of the n legal actions of a state.
-ctypedef void (*scorer_find_t)(const void* weights, const void* state, const action_t* actions, int n, float* priors,
-                               ScorerInputsC* inputs) noexcept nogil
+# Writes the priors without scores, and the inputs, of the n legal actions of a state. `cache` may be NULL.
+ctypedef void (*scorer_find_t)(const void* weights, void* cache, const void* state, const action_t* actions, int n,
+                               float* priors, ScorerInputsC* inputs) noexcept nogil

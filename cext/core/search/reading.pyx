@@ -193,7 +193,8 @@ cdef dict _describe_unfinished(SearchC* search, TurnScratchC* scratch):
     cdef int n = 0, i
     cdef double prior = 1.0
     cdef uint32_t index = search.root, child
-    while n < MAX_TURN:
+    # An end may have been reached whose descents are not backed up yet: the turn stops there.
+    while n < MAX_TURN and search.graph.nodes[index].turn == search.root_turn:
         child = _most_visited(search, index, &actions[n])
         if child == NO_NODE or child == SEVERAL_NODES:
             break

@@ -12,11 +12,12 @@ from libc.string cimport memset
 
 from cext.core.contract.game cimport State
 from cext.core.contract.rng cimport rng_below, rng_uniform
+from cext.core.contract.sets cimport set_first, set_size
 from cext.games.coatl.cards cimport (FACE_OF, FACES, NUM_CARDS, NUM_COLORS, PATHS, TEMPLES, card_points, card_times,
                                      temple_met)
 from cext.games.coatl.observations cimport AWAYS, HANDS, NUM_UNSEEN_PLACES
 from cext.games.coatl.plans cimport PLANS_MISSING, plans_reach, plans_temple_met
-from cext.games.coatl.state cimport (COATLS, IN_HAND, KEEPING, NO_CARD, NUM_KINDS, PLAYED, CoatlC, set_first, set_size)
+from cext.games.coatl.state cimport COATLS, IN_HAND, KEEPING, NO_CARD, NUM_KINDS, PLAYED, CoatlC
 
 cdef enum:
     TRIES = 8                   # exchanges tried for each card in a hand

@@ -13,6 +13,7 @@ from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from cext.core.contract.game cimport State
+from cext.core.contract.sets cimport set_first
 from cext.core.learning.network cimport (NETWORK_OUTPUTS, network_answers, network_combine, network_features,
                                          network_find_t, network_forward)
 from cext.core.contract.rng cimport MIX_STEP, mix_bits, mix_require, mix_step, mix_word
@@ -22,7 +23,7 @@ from cext.games.coatl.plans cimport PLANS_MISSING, PlansC, PlansCacheC, plans_fi
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
 from cext.games.coatl.state cimport (BODIES, BODY, BUILDING, CAPACITY, CLOSING, COATLS, DRAWING, FORESEEING, HEAD,
                                      IN_HAND, MAX_PIECES, NUM_KINDS, ON_DISPLAY, PERFECT_PICK, PLAYED, PRIESTS_PROMISE,
-                                     SEE_THE_FUTURE, TAIL, THIRD, CoatlC, coatl_require_layout, set_first)
+                                     SEE_THE_FUTURE, TAIL, THIRD, CoatlC, coatl_require_layout)
 from cext.games.coatl.weights cimport *
 
 cdef enum:

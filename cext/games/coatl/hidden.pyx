@@ -5,14 +5,15 @@ from libc.string cimport memset
 
 from cext.core.contract.game cimport State
 from cext.core.contract.rng cimport Stream, rng_below
+from cext.core.contract.sets cimport set_first, set_member, set_size
 from cext.core.contract.types cimport action_t
 from cext.games.coatl.belief cimport CoatlBeliefC, belief_exchange, belief_exchange_temples
 from cext.games.coatl.cards cimport FACE_OF, FIRST_CARD, NUM_CARDS, NUM_FACES, NUM_TEMPLES
 from cext.games.coatl.observations cimport AWAYS, DECK, EVERYWHERE, HANDS, NUM_UNSEEN_PLACES, observations_deal, observations_deal_within, observations_lay
 from cext.games.coatl.rules cimport MAX_ACTIONS, rules_accepts_action, rules_legal_actions, rules_matches
 from cext.games.coatl.state cimport (CLOSING, DEAL, DISCARDED, DISPLAY, IN_DECK, IN_HAND, KEEP, NONE, ON_COATL,
-                                     PUT_AWAY, REVEAL, TEMPLE, UNCOVER, CoatlC, action_card, action_verb, set_first,
-                                     set_member, set_size, state_move_temple)
+                                     PUT_AWAY, REVEAL, TEMPLE, UNCOVER, CoatlC, action_card, action_verb,
+                                     state_move_temple)
 
 cdef enum:
     MAX_TRIES = 1000            # deals, until one has what a seat must have in hand

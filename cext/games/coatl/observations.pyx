@@ -19,11 +19,11 @@ from libc.string cimport memcpy, memset
 
 from cext.core.contract.game cimport State
 from cext.core.contract.rng cimport MIX_STEP, Stream, rng_below, rng_uniform
+from cext.core.contract.sets cimport set_first, set_size
 from cext.games.coatl.belief cimport CoatlBeliefC, belief_exchange
 from cext.games.coatl.cards cimport FACE_OF, NUM_CARDS, NUM_FACES
 from cext.games.coatl.state cimport (ACROSS, AWAY, DEALT, IN_DECK, IN_HAND, MAX_OBSERVATIONS, NO_SEAT, ON_COATL,
-                                     PLAYED_UNSEEN, PRIVATE, PUBLIC, PUT_AWAY, RENEWED, REVEALED, UNSURE, set_first,
-                                     set_size)
+                                     PLAYED_UNSEEN, PRIVATE, PUBLIC, PUT_AWAY, RENEWED, REVEALED, UNSURE)
 
 cdef enum:
     MAX_CLASSES = 32            # a game has 9 renewals, 8 groups of UNSURE and 5 faces with two cards at most

@@ -10,30 +10,21 @@ from numpy.random cimport bitgen_t
 
 from cext.core.contract.game cimport GameOps, State, game_create, state_wrap
 from cext.core.contract.rng cimport Stream
-from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
+from cext.core.contract.types cimport CHANCE, MAX_SEATS, action_t
 from cext.games.coatl.evaluation cimport CoatlCacheC, evaluation_evaluate
 from cext.games.coatl.belief cimport CoatlBeliefC, belief_begin
 from cext.games.coatl.hidden cimport hidden_determinize
 from cext.games.coatl.policy cimport policy_playout_action, policy_priors, policy_random_action
 from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts_action, rules_apply_action,
                                      rules_draw_outcome, rules_legal_actions, rules_returns, rules_score)
-from cext.games.coatl.state cimport (NONE, OVER, CoatlStateC, state_check, state_check_name, state_describe, state_fill,
-                                     state_hash)
+from cext.games.coatl.state cimport (CoatlStateC, state_check, state_check_name, state_current_player, state_describe,
+                                     state_fill, state_hash)
 from cext.games.coatl.tensor cimport OBSERVATION_SIZE, tensor_observe
 from cext.games.coatl.weights cimport CoatlWeightsC
 
 
 cdef int coatl_num_players(const void* data) noexcept nogil:
     return (<const CoatlStateC*>data).table.num_players
-
-
-cdef int coatl_current_player(const void* data) noexcept nogil:
-    cdef const CoatlStateC* state = <const CoatlStateC*>data
-    if state.table.phase == OVER:
-        return TERMINAL
-    if state.table.pending != NONE:
-        return CHANCE
-    return state.table.to_move
 
 
 cdef void coatl_scores(const void* data, double* points) noexcept nogil:
@@ -75,7 +66,7 @@ _ops.cache_size = (sizeof(CoatlCacheC) + 63) // 64 * 64
 _ops.check = <int (*)(const void*) noexcept nogil>state_check
 _ops.check_name = state_check_name
 _ops.num_players = coatl_num_players
-_ops.current_player = coatl_current_player
+_ops.current_player = <int (*)(const void*) noexcept nogil>state_current_player
 _ops.legal_actions = <int (*)(const void*, action_t*) noexcept nogil>rules_legal_actions
 _ops.apply_action = <void (*)(void*, action_t) noexcept nogil>rules_apply_action
 _ops.returns = <void (*)(const void*, double*) noexcept nogil>rules_returns
@@ -95,7 +86,7 @@ _ops.evaluate = <void (*)(const void*, void*, const void*, double*, double*) noe
 _ops.observation_size = OBSERVATION_SIZE
 _ops.observe = tensor_observe
 
-# A random event follows nearly every turn. The value was found by matches (benchmarks/STRENGTH.md).
+# A random event follows nearly every turn. The value was found by matches (docs/learnt.md).
 GAME = game_create(&_ops, {"events_exponent": 0.25})
 
 

@@ -8,12 +8,13 @@ from libc.stdint cimport uint8_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
 from cext.core.contract.rng cimport mix_bits, mix_require, mix_step, mix_word
+from cext.core.contract.sets cimport set_first, set_size
 from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACE_OF, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PAIR_A, PAIR_B,
                                      PATHS, TEMPLES, FaceC, OutlookC, PathC, TempleC, card_points, card_scan,
                                      card_times)
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
-from cext.games.coatl.state cimport (BODY, COATLS, DISPLAY, HEAD, IN_HAND, MAX_UNFINISHED, NUM_KINDS, ON_DISPLAY, PLAYED, TAIL, CoatlC,
-                                     set_first, set_size)
+from cext.games.coatl.state cimport (BODY, COATLS, DISPLAY, HEAD, IN_HAND, MAX_UNFINISHED, NUM_KINDS, ON_DISPLAY, PLAYED,
+                                     TAIL, CoatlC)
 
 cdef enum:
     DEPTH = 4                   # steps of the beam search; 3, with one occurrence each, played equally well

@@ -5,6 +5,7 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset
 
 from cext.core.contract.game cimport State
+from cext.core.contract.sets cimport set_member, set_size
 from cext.core.learning.priors cimport priors_inputs
 from cext.core.contract.rng cimport rng_below
 from cext.core.learning.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
@@ -15,7 +16,7 @@ from cext.games.coatl.rules cimport (MAX_ACTIONS, rules_apply_action, rules_cand
 from cext.games.coatl.state cimport (ADD, BODY, CLOSE, COATLS, DISCARD, DRAW, END, HEAD, KEEP, NO_CARD, PERFECT_PICK,
                                      PLAY, PRIESTS_PROMISE, SEE_THE_FUTURE, START, TAIL, TAKE, TEMPLE, CoatlC,
                                      CoatlStateC, TableC, action_a, action_b, action_card, action_coatl, action_kind,
-                                     action_verb, set_member, set_size, state_coatl, state_num_stored)
+                                     action_verb, state_coatl, state_num_stored)
 from cext.games.coatl.weights cimport *
 
 
@@ -272,15 +273,9 @@ cdef void _describe_action(const CoatlStateC* state, action_t action, float* out
     out[ACTION_HAND_AFTER] = hand / <float>5
 
 
-cdef void _look_anew(const void* weights, const CoatlStateC* state, const action_t* actions, int n, float* priors,
-                     ScorerInputsC* inputs) noexcept nogil:
-    """Find the inputs of a policy without a cache."""
-    _look(weights, NULL, state, actions, n, priors, inputs)
-
-
 NUM_ROWS = NUM_GROUPS       # of the weights of the categories
 
 
 def policy_inputs(State owner not None, weights not None):
     """Return what a learnt policy reads of a decision of Coatl; see `priors_inputs` of ``priors.pxd``."""
-    return priors_inputs(owner, weights, "coatl", NUM_SUMMARY, NUM_FEATURES, <scorer_find_t>_look_anew)
+    return priors_inputs(owner, weights, "coatl", NUM_SUMMARY, NUM_FEATURES, <scorer_find_t>_look)

@@ -7,6 +7,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
 from cext.core.contract.rng cimport rng_below
+from cext.core.contract.sets cimport set_first, set_member, set_size
 from cext.games.coatl.cards cimport (FACE_OF, FACES, FIRST_CARD, NUM_CARDS, NUM_COLORS, NUM_FACES, NUM_PAIRS,
                                      NUM_TEMPLES, PAIR_A, PAIR_B, PAIR_OF, SECOND_COPIES, card_reached, neighbors_pair,
                                      neighbors_piece, temple_met)
@@ -18,9 +19,8 @@ from cext.games.coatl.state cimport (ACROSS, ADD, AWAY, BODIES, BODY, BODY_SPACE
                                      PRIVATE, PROMISE, PUBLIC, PUT_AWAY, REFILL, REFILLING, RENEWED, REVEAL, REVEALED,
                                      REVEALING, SEE_THE_FUTURE, START, TAIL, TAKE, TEMPLE, THIRD, TURN, UNCOVER,
                                      UNCOVERING, UNSURE, TableC, action_a, action_b, action_card, action_coatl,
-                                     action_kind, action_make, action_side, action_verb, coatl_points, set_first,
-                                     set_member, set_size, state_move_card, state_move_temple, state_num_stored,
-                                     state_observe, state_seen_by_all)
+                                     action_kind, action_make, action_side, action_verb, coatl_points, state_move_card,
+                                     state_move_temple, state_num_stored, state_observe, state_seen_by_all)
 
 
 # --- helpers

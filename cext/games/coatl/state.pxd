@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from cext.core.contract.types cimport action_t
+from cext.core.contract.types cimport CHANCE, TERMINAL, action_t
 from cext.games.coatl.cards cimport NUM_CARDS, NUM_COLORS, NUM_PAIRS, NUM_TEMPLES
 
 # --- actions
@@ -221,23 +221,13 @@ ctypedef struct CoatlStateC:
     uint8_t observed_faces[MAX_OBSERVATIONS]    # NO_CARD if the viewer does not know it
 
 
-cdef extern from *:
-    """
-    #define coatl_first(set) __builtin_ctzll(set)
-    #define coatl_size(set) __builtin_popcountll(set)
-    #ifdef __BMI2__
-    #define coatl_member(set, k) __builtin_ctzll(__builtin_ia32_pdep_di(1ull << (k), set))
-    #else
-    static inline int coatl_member(unsigned long long set, int k) {
-        while (k-- > 0)
-            set &= set - 1;
-        return __builtin_ctzll(set);
-    }
-    #endif
-    """
-    int set_first "coatl_first"(uint64_t set) noexcept nogil        # the lowest member; the set is not empty
-    int set_size "coatl_size"(uint64_t set) noexcept nogil
-    int set_member "coatl_member"(uint64_t set, int k) noexcept nogil   # the k-th lowest member, from 0
+# GameOps.current_player.
+cdef inline int state_current_player(const CoatlStateC* state) noexcept nogil:
+    if state.table.phase == OVER:
+        return TERMINAL
+    if state.table.pending != NONE:
+        return CHANCE
+    return state.table.to_move
 
 # Prophecies whose place all seats know.
 cdef inline uint64_t state_seen_by_all(const CoatlStateC* state) noexcept nogil:

@@ -7,6 +7,7 @@ by ``mexica_ai.games.coatl.notation``; here colours, cards and seats are numbers
 from libc.string cimport memcpy, memset
 
 from cext.core.contract.rng cimport mix_bits, mix_require
+from cext.core.contract.sets cimport set_first, set_size
 from cext.core.contract.types cimport MAX_SEATS
 from cext.games.coatl.cards cimport (FACE_OF, FIRST_CARD, NUM_FACES, TEMPLES, card_points, card_times, neighbors_of,
                                      temple_met)

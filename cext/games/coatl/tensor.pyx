@@ -2,13 +2,13 @@
 
 from libc.stdint cimport uint16_t, uint64_t
 
+from cext.core.contract.sets cimport set_first
 from cext.core.learning.tensor cimport (tensor_bits, tensor_bytes, tensor_distance, tensor_head, tensor_number,
                                         tensor_one_hot, tensor_seat, tensor_zeros)
-from cext.core.contract.types cimport CHANCE, TERMINAL
 from cext.games.coatl.cards cimport FACE_OF
 from cext.games.coatl.rules cimport rules_score
-from cext.games.coatl.state cimport (BODIES, DISCARDED, IN_DECK, IN_HAND, NONE, NO_CARD, ON_DISPLAY, OVER, PUT_AWAY,
-                                     THIRD, CoatlC, CoatlStateC, set_first, state_seen_by_all)
+from cext.games.coatl.state cimport (BODIES, DISCARDED, IN_DECK, IN_HAND, NO_CARD, ON_DISPLAY, PUT_AWAY, THIRD, CoatlC,
+                                     CoatlStateC, state_current_player, state_seen_by_all)
 
 
 cdef float* _faces(float* out, uint64_t cards) noexcept nogil:
@@ -45,14 +45,9 @@ cdef void tensor_observe(const void* data, int viewer, float* out) noexcept nogi
     cdef uint16_t temples_seen = state.temples_seen[viewer]
     cdef int n = state.table.num_players, k, i, pile
     cdef int seats[MAX_SEATS]
-    cdef int player = state.table.to_move
-    if state.table.phase == OVER:
-        player = TERMINAL
-    elif state.table.pending != NONE:
-        player = CHANCE
     for k in range(MAX_SEATS):
         seats[k] = tensor_seat(viewer, k, n)
-    out = tensor_head(out, viewer, player, n)
+    out = tensor_head(out, viewer, state_current_player(state), n)
 
     # Coatls
     for k in range(NUM_COATLS):

@@ -9,30 +9,21 @@ from libc.string cimport memset
 from numpy.random cimport bitgen_t      # no-cython-lint: used in casts only
 
 from cext.core.contract.game cimport GameOps, State, game_create, state_wrap
-from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
+from cext.core.contract.types cimport MAX_SEATS, action_t
 from cext.games.mexica.evaluation cimport evaluation_evaluate
 from cext.games.mexica.hidden cimport hidden_chance, hidden_determinize
 from cext.games.mexica.policy cimport (MexicaCacheC, policy_begin_search, policy_playout_action, policy_priors,
                                        policy_random_action)
 from cext.games.mexica.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_action, rules_accepts_action,
                                       rules_legal_actions, rules_returns, rules_scoring)
-from cext.games.mexica.state cimport (OVER, MexicaStateC, state_check, state_check_name, state_describe, state_fill,
-                                      state_hash)
+from cext.games.mexica.state cimport (MexicaStateC, state_check, state_check_name, state_current_player, state_describe,
+                                      state_fill, state_hash)
 from cext.games.mexica.tensor cimport OBSERVATION_SIZE, tensor_observe
 from cext.games.mexica.weights cimport MexicaWeightsC
 
 
 cdef int mexica_num_players(const void* data) noexcept nogil:
     return (<const MexicaStateC*>data).num_players
-
-
-cdef int mexica_current_player(const void* data) noexcept nogil:
-    cdef const MexicaStateC* state = <const MexicaStateC*>data
-    if state.phase == OVER:
-        return TERMINAL
-    if state.chance_due:
-        return CHANCE
-    return state.to_move
 
 
 cdef void mexica_scores(const void* data, double* points) noexcept nogil:
@@ -63,7 +54,7 @@ _ops.cache_size = sizeof(MexicaCacheC)
 _ops.check = <int (*)(const void*) noexcept nogil>state_check
 _ops.check_name = state_check_name
 _ops.num_players = mexica_num_players
-_ops.current_player = mexica_current_player
+_ops.current_player = <int (*)(const void*) noexcept nogil>state_current_player
 _ops.legal_actions = <int (*)(const void*, action_t*) noexcept nogil>rules_legal_actions
 _ops.apply_action = <void (*)(void*, action_t) noexcept nogil>rules_apply_action
 _ops.returns = <void (*)(const void*, double*) noexcept nogil>rules_returns

@@ -853,15 +853,9 @@ cdef void _describe_action(const MexicaStateC* state, action_t action, const Pri
             return
 
 
-cdef void _look_anew(const void* weights, const MexicaStateC* state, const action_t* actions, int n, float* priors,
-                     ScorerInputsC* inputs) noexcept nogil:
-    """Find the inputs of a policy without a cache."""
-    _look(weights, NULL, state, actions, n, priors, inputs)
-
-
 NUM_ROWS = NUM_GROUPS       # of the weights of the categories
 
 
 def policy_inputs(State owner not None, weights not None):
     """Return what a learnt policy reads of a decision of Mexica; see `priors_inputs` of ``priors.pxd``."""
-    return priors_inputs(owner, weights, "mexica", NUM_SUMMARY, NUM_FEATURES, <scorer_find_t>_look_anew)
+    return priors_inputs(owner, weights, "mexica", NUM_SUMMARY, NUM_FEATURES, <scorer_find_t>_look)

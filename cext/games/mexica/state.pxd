@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
-from cext.core.contract.types cimport action_t
+from cext.core.contract.types cimport CHANCE, TERMINAL, action_t
 from cext.games.mexica.board cimport BUILDABLE, LAND
 from cext.games.mexica.rows cimport rows_t, rows_west, rows_east, rows_north, rows_south
 
@@ -134,6 +134,14 @@ cdef enum:
     FACT_REMOVED = 10
     FACT_UPCOMING = 11
 
+
+# GameOps.current_player.
+cdef inline int state_current_player(const MexicaStateC* state) noexcept nogil:
+    if state.phase == OVER:
+        return TERMINAL
+    if state.chance_due:
+        return CHANCE
+    return state.to_move
 
 # Land without a canal tile, including the palace.
 cdef inline rows_t state_dry(const MexicaStateC* state) noexcept nogil:

@@ -4,10 +4,10 @@ from libc.stdint cimport uint32_t
 
 from cext.core.learning.tensor cimport (tensor_bytes, tensor_head, tensor_number, tensor_one_hot, tensor_seat,
                                         tensor_zeros)
-from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL
+from cext.core.contract.types cimport MAX_SEATS
 from cext.games.mexica.board cimport LAND, NUM_COLUMNS, NUM_ROWS
 from cext.games.mexica.rows cimport rows_t
-from cext.games.mexica.state cimport MAX_SIZE, MIN_SIZE, NEUTRAL, OVER, MexicaStateC
+from cext.games.mexica.state cimport MAX_SIZE, MIN_SIZE, NEUTRAL, MexicaStateC, state_current_player
 
 cdef enum:
     PLANE = NUM_ROWS * NUM_COLUMNS
@@ -48,14 +48,9 @@ cdef void tensor_observe(const void* data, int viewer, float* out) noexcept nogi
     cdef int n = state.num_players, k, i, size, unseen
     cdef int seats[MAX_SEATS]
     cdef float* tokens
-    cdef int player = state.to_move
-    if state.phase == OVER:
-        player = TERMINAL
-    elif state.chance_due:
-        player = CHANCE
     for k in range(MAX_SEATS):
         seats[k] = tensor_seat(viewer, k, n)
-    out = tensor_head(out, viewer, player, n)
+    out = tensor_head(out, viewer, state_current_player(state), n)
 
     # planes
     out = _plane(out, &LAND)

@@ -10,6 +10,7 @@ from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from cext.core.contract.game cimport State
+from cext.core.contract.sets cimport set_first, set_size
 from cext.core.learning.network cimport (NETWORK_MAX_ROWS, NETWORK_OUTPUTS, network_answers, network_combine,
                                          network_features, network_find_t, network_forward)
 from cext.games.tzolkin.plans cimport LATER, NOW, PlansC, plans_brings, plans_find

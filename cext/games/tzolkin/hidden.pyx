@@ -3,7 +3,8 @@
 from libc.stdint cimport uint32_t
 
 from cext.core.contract.rng cimport rng_below
-from cext.games.tzolkin.state cimport KEEPING, SeatC, set_member, set_size
+from cext.core.contract.sets cimport set_member, set_size
+from cext.games.tzolkin.state cimport KEEPING, SeatC
 from cext.games.tzolkin.tables cimport NUM_DEALT, NUM_WEALTH
 
 

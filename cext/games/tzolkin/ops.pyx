@@ -9,14 +9,15 @@ from numpy.random cimport bitgen_t
 
 from cext.core.contract.game cimport GameOps, State, game_create, state_wrap
 from cext.core.contract.rng cimport Stream
-from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
+from cext.core.contract.types cimport CHANCE, MAX_SEATS, action_t
 from cext.games.tzolkin.evaluation cimport evaluation_evaluate
 from cext.games.tzolkin.hidden cimport hidden_deal_for, hidden_determinize
 from cext.games.tzolkin.policy cimport policy_priors, policy_random_action
 from cext.games.tzolkin.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts_action, rules_apply_action,
                                        rules_draw_outcome, rules_has_answer, rules_legal_actions, rules_returns)
-from cext.games.tzolkin.state cimport (KEEP, KEEPING, OVER, TzolkinStateC, action_second_tile, action_tile, action_verb,
-                                       state_check, state_check_name, state_describe, state_fill, state_hash)
+from cext.games.tzolkin.state cimport (KEEP, KEEPING, TzolkinStateC, action_second_tile, action_tile, action_verb,
+                                       state_check, state_check_name, state_current_player, state_describe, state_fill,
+                                       state_hash)
 from cext.games.tzolkin.tables cimport NUM_WEALTH
 from cext.games.tzolkin.tensor cimport OBSERVATION_SIZE, tensor_observe
 from cext.games.tzolkin.weights cimport TzolkinWeightsC
@@ -24,15 +25,6 @@ from cext.games.tzolkin.weights cimport TzolkinWeightsC
 
 cdef int tzolkin_num_players(const void* data) noexcept nogil:
     return (<const TzolkinStateC*>data).num_players
-
-
-cdef int tzolkin_current_player(const void* data) noexcept nogil:
-    cdef const TzolkinStateC* state = <const TzolkinStateC*>data
-    if state.phase == OVER:
-        return TERMINAL
-    if state.reveal > 0:
-        return CHANCE
-    return state.to_move
 
 
 cdef void tzolkin_scores(const void* data, double* points) noexcept nogil:
@@ -67,7 +59,7 @@ _ops.weights_size = sizeof(TzolkinWeightsC)
 _ops.check = <int (*)(const void*) noexcept nogil>state_check
 _ops.check_name = state_check_name
 _ops.num_players = tzolkin_num_players
-_ops.current_player = tzolkin_current_player
+_ops.current_player = <int (*)(const void*) noexcept nogil>state_current_player
 _ops.legal_actions = <int (*)(const void*, action_t*) noexcept nogil>rules_legal_actions
 _ops.apply_action = <void (*)(void*, action_t) noexcept nogil>rules_apply_action
 _ops.returns = <void (*)(const void*, double*) noexcept nogil>rules_returns
@@ -85,7 +77,7 @@ _ops.observation_size = OBSERVATION_SIZE
 _ops.observe = tensor_observe
 
 # Random turns to the end of the round cost time and tell little here: most of what a seat gains comes from few good
-# turns. Found by a match (docs/experiments.md).
+# turns. Found by a match (docs/learnt.md).
 GAME = game_create(&_ops, {"playout_weight": 0})
 
 

@@ -5,6 +5,7 @@ The constants are guesses of a player, in points. The network corrects them.
 
 from libc.string cimport memset
 
+from cext.core.contract.sets cimport set_first
 from cext.games.tzolkin.rules cimport rules_monument_points
 from cext.games.tzolkin.state cimport *
 

@@ -8,6 +8,7 @@ from libc.stdint cimport uint32_t
 from libc.string cimport memcpy, memset
 
 from cext.core.contract.game cimport State
+from cext.core.contract.sets cimport set_first, set_member, set_size
 from cext.core.learning.priors cimport priors_inputs
 from cext.core.contract.rng cimport rng_below
 from cext.core.learning.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
@@ -109,8 +110,8 @@ cdef int _categorize(const void* data, const TzolkinStateC* state, const action_
     return min(state.food_days, NUM_GROUPS - 1)
 
 
-cdef void _look(const void* weights, const TzolkinStateC* state, const action_t* actions, int n, float* priors,
-                ScorerInputsC* inputs) noexcept nogil:
+cdef void _look(const void* weights, void* cache, const TzolkinStateC* state, const action_t* actions, int n,
+                float* priors, ScorerInputsC* inputs) noexcept nogil:
     """Find the priors without a learnt policy, and what a policy reads unless `inputs` is NULL."""
     cdef int categories[MAX_ACTIONS]    # of a list of legal actions, as the next one
     cdef float losses[MAX_ACTIONS]
@@ -127,7 +128,7 @@ cdef void policy_priors(const void* weights, void* cache, const TzolkinStateC* s
                         float* priors) noexcept nogil:
     cdef ScorerInputsC inputs
     cdef bint is_learnt = (<const TzolkinWeightsC*>weights).has_policy != 0
-    _look(weights, state, actions, n, priors, &inputs if is_learnt else NULL)
+    _look(weights, cache, state, actions, n, priors, &inputs if is_learnt else NULL)
     if is_learnt:
         scorer_apply((<const TzolkinWeightsC*>weights).policy, NUM_SUMMARY, NUM_CATEGORIES, NUM_FEATURES, &inputs,
                      priors)

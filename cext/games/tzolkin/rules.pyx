@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from cext.core.contract.rng cimport rng_below
+from cext.core.contract.sets cimport set_first, set_size
 from cext.games.tzolkin.state cimport *
 
 cdef enum:

@@ -2,7 +2,8 @@
 
 from libc.stdint cimport int8_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-from cext.core.contract.types cimport action_t
+from cext.core.contract.sets cimport set_size
+from cext.core.contract.types cimport CHANCE, TERMINAL, action_t
 from cext.games.tzolkin.tables cimport *
 
 # --- actions
@@ -120,7 +121,6 @@ cdef enum:
     MAX_PENDING = 16
     MAX_PENDING_GIVEN = 12  # in a position that is read
     # With what a position may give, 999 of each material, a seat never owns more than 15,000 corn and its worth.
-    MAX_STOCK = 999
 
 ctypedef struct SeatC:      # 48 bytes
     uint64_t built          # buildings, how many of each kind in two bits
@@ -177,23 +177,17 @@ ctypedef struct TzolkinStateC:
 
 cdef extern from *:
     """
-    #define tzolkin_first(set) __builtin_ctzll(set)
-    #define tzolkin_size(set) __builtin_popcountll(set)
-    #ifdef __BMI2__
-    #define tzolkin_member(set, k) __builtin_ctzll(__builtin_ia32_pdep_di(1ull << (k), set))
-    #else
-    static inline int tzolkin_member(unsigned long long set, int k) {
-        while (k-- > 0)
-            set &= set - 1;
-        return __builtin_ctzll(set);
-    }
-    #endif
     #define TZOLKIN_LOW 0x5555555555555555ull
     """
-    int set_first "tzolkin_first"(uint64_t set) noexcept nogil      # the lowest member; the set is not empty
-    int set_size "tzolkin_size"(uint64_t set) noexcept nogil
-    int set_member "tzolkin_member"(uint64_t set, int k) noexcept nogil     # the k-th lowest member, from 0
     const uint64_t LOW_BITS "TZOLKIN_LOW"
+
+# GameOps.current_player.
+cdef inline int state_current_player(const TzolkinStateC* state) noexcept nogil:
+    if state.phase == OVER:
+        return TERMINAL
+    if state.reveal > 0:
+        return CHANCE
+    return state.to_move
 
 cdef inline uint64_t counts_kinds(uint64_t counts) noexcept nogil:
     """The kinds that there are, as a set with every second bit: kind k is bit 2k."""

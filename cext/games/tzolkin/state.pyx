@@ -7,6 +7,7 @@ by ``mexica_ai.games.tzolkin.notation``; here gears, tiles, decisions and seats 
 from libc.string cimport memcpy, memset
 
 from cext.core.contract.rng cimport mix_bits, mix_require
+from cext.core.contract.sets cimport set_size
 from cext.core.contract.types cimport MAX_SEATS
 
 

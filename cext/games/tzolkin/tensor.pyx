@@ -4,9 +4,8 @@ from libc.stdint cimport uint64_t
 
 from cext.core.learning.tensor cimport (tensor_bits, tensor_bytes, tensor_distance, tensor_head, tensor_number,
                                         tensor_one_hot, tensor_seat, tensor_zeros)
-from cext.core.contract.types cimport CHANCE, TERMINAL
-from cext.games.tzolkin.state cimport (IDLE, KEEPING, NO_SEAT, NO_SPACE, OVER, SeatC, TzolkinStateC, counts_of,
-                                       state_spaces)
+from cext.games.tzolkin.state cimport (IDLE, KEEPING, NO_SEAT, NO_SPACE, SeatC, TzolkinStateC, counts_of,
+                                       state_current_player, state_spaces)
 from cext.games.tzolkin.tables cimport TRADING
 
 
@@ -48,14 +47,9 @@ cdef void tensor_observe(const void* data, int viewer, float* out) noexcept nogi
     cdef int n = state.num_players, k, i, gear
     cdef int seats[MAX_SEATS]
     cdef uint64_t drawn = 0
-    cdef int player = state.to_move
-    if state.phase == OVER:
-        player = TERMINAL
-    elif state.reveal > 0:
-        player = CHANCE
     for k in range(MAX_SEATS):
         seats[k] = tensor_seat(viewer, k, n)
-    out = tensor_head(out, viewer, player, n)
+    out = tensor_head(out, viewer, state_current_player(state), n)
 
     # workers on the gears; the last owner are the idle ones
     for k in range(MAX_SEATS + 1):

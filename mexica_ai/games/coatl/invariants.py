@@ -2,7 +2,7 @@
 
 `check_position` is the main function. It works on the JSON object, its shape already checked. It reports all
 violations in one pass and repairs nothing. Those of the memory, the Coatls and the temples are in modules of their
-own, `invariants_memory`, `invariants_coatls` and `invariants_temples`, whose functions take the `Checker`.
+own, `invariants_memory`, `invariants_coatls` and `invariants_temples`, whose functions take the `CoatlChecker`.
 
 Not invariants, because they would need the game's history: how the temples were divided into two piles, and
 which prophecies were discarded before the deck was last renewed, if the position does not remember it.
@@ -11,6 +11,7 @@ Whether any deal of the cards hidden in a view fits what it remembers is asked o
 
 from collections import Counter
 
+from mexica_ai.game.checker import Checker
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import COLORS, PARTS
 from mexica_ai.games.coatl.invariants_coatls import check_coatls
@@ -35,37 +36,18 @@ EVENTS_BY_PHASE = {
 
 
 def check_position(data: JsonObject, path: str, findings: Findings) -> None:
-    """Add a violation to `findings` for each invariant of the format and the rules that a position breaks.
-
-    Parameters
-    ----------
-    data : dict
-        A position of the right shape.
-    path : str
-        JSON path of the position; every violation's path begins with it.
-    findings : mexica_ai.io.strict.Findings
-        Collects the violations.
-    """
-    Checker(data, path, findings).check()
+    """Check a position of the right shape; see `mexica_ai.game.checker.Checker`."""
+    CoatlChecker(data, path, findings).check()
 
 
-class Checker:
+class CoatlChecker(Checker):
     def __init__(self, data: JsonObject, path: str, findings: Findings) -> None:
-        self.data = data
-        self.path = path
-        self.findings = findings
+        super().__init__(data, path, findings)
         self.phase, self.pending = data["phase"], data["pending"]
-        self.seats = data["seats"]
         self.with_tokens = data["options"]["sacrifice_tokens"]
         # None where `to_move` is no seat; every check that needs a mover is skipped then.
         to_move = data["to_move"]
         self.mover = self.seats[to_move] if 0 <= to_move < len(self.seats) else None
-
-    def add(self, where: str, reason: str, message: str) -> None:
-        self.findings.add(f"{self.path}.{where}", reason, message)
-
-    def check_range(self, where: str, value: int, low: int, high: int) -> bool:
-        return self.findings.check_range(f"{self.path}.{where}", value, low, high)
 
     def check(self) -> None:
         self._check_counters()
@@ -99,12 +81,7 @@ class Checker:
     def _check_counters(self) -> None:
         data = self.data
         if self.check_range("players", data["players"], facts.MIN_PLAYERS, facts.MAX_PLAYERS):
-            if len(self.seats) != data["players"]:
-                self.add(
-                    "seats",
-                    "SEATS_COUNT",
-                    f"has {len(self.seats)} entries; expected one for each of the {data['players']} players",
-                )
+            self.check_num_seats()
             self.check_range("to_move", data["to_move"], 0, data["players"] - 1)
             self.check_range("passes", data["passes"], 0, data["players"] - 1)
             if data["viewer"] is not None:

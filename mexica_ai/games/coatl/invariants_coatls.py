@@ -10,10 +10,10 @@ from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
 
 if TYPE_CHECKING:
-    from mexica_ai.games.coatl.invariants import Checker
+    from mexica_ai.games.coatl.invariants import CoatlChecker
 
 
-def check_coatls(checker: Checker, index: int, seat: JsonObject) -> None:
+def check_coatls(checker: CoatlChecker, index: int, seat: JsonObject) -> None:
     """Check the Coatls of a seat."""
     where = f"seats[{index}].coatls"
     coatls = seat["coatls"]
@@ -30,7 +30,7 @@ def check_coatls(checker: Checker, index: int, seat: JsonObject) -> None:
         _check_coatl(checker, index, number, coatl, f"{where}[{number}]")
 
 
-def _check_coatl(checker: Checker, index: int, number: int, coatl: JsonObject, where: str) -> None:
+def _check_coatl(checker: CoatlChecker, index: int, number: int, coatl: JsonObject, where: str) -> None:
     pieces, played = coatl["pieces"], coatl["prophecies"]
     is_complete = coatl["head"] and coatl["tail"]
     if len(pieces) > facts.MAX_PIECES:
@@ -69,7 +69,7 @@ def _check_coatl(checker: Checker, index: int, number: int, coatl: JsonObject, w
     _check_closed(checker, index, number, coatl, where, is_complete)
 
 
-def _may_be_played(checker: Checker, face: str, coatl: JsonObject) -> bool:
+def _may_be_played(checker: CoatlChecker, face: str, coatl: JsonObject) -> bool:
     """Return whether a prophecy can have met its first level when it was played on this Coatl.
 
     Once met a level stays so, except that a later piece may spoil a "not next to" at an end that counted
@@ -81,7 +81,9 @@ def _may_be_played(checker: Checker, face: str, coatl: JsonObject) -> bool:
     return facts.has_built_up(face, coatl["pieces"])
 
 
-def _check_closed(checker: Checker, index: int, number: int, coatl: JsonObject, where: str, is_complete: bool) -> None:
+def _check_closed(
+    checker: CoatlChecker, index: int, number: int, coatl: JsonObject, where: str, is_complete: bool
+) -> None:
     temple = coatl["temple"]
     if not coatl["closed"]:
         is_being_closed = (

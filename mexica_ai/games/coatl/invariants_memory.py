@@ -10,7 +10,7 @@ from mexica_ai.games.coatl.shape import HIDDEN
 from mexica_ai.io.strict import quote
 
 if TYPE_CHECKING:
-    from mexica_ai.games.coatl.invariants import Checker
+    from mexica_ai.games.coatl.invariants import CoatlChecker
 
 MAX_MEMORY = 268  # entries: the room of the compiled core
 
@@ -56,7 +56,7 @@ def _ways_back(entry: _Entry) -> tuple[str, ...]:
     }[entry.word]
 
 
-def check_memory(checker: Checker) -> None:
+def check_memory(checker: CoatlChecker) -> None:
     """Check the order of the entries, who sees which, and that what happened can be taken back."""
     texts = checker.data.get("memory", [])
     if texts and checker.phase == "keep":
@@ -78,11 +78,11 @@ def check_memory(checker: Checker) -> None:
         _take_back(checker, entries)
 
 
-def _add_entry(checker: Checker, index: int, entry: _Entry, expected: str) -> None:
+def _add_entry(checker: CoatlChecker, index: int, entry: _Entry, expected: str) -> None:
     checker.add(f"memory[{index}]", "MEMORY_MISMATCH", f"given {quote(entry.text)}; expected {expected}")
 
 
-def _expected_entry(checker: Checker, before: _Entry | None, entry: _Entry, after: _Entry | None) -> str | None:
+def _expected_entry(checker: CoatlChecker, before: _Entry | None, entry: _Entry, after: _Entry | None) -> str | None:
     """Return what was expected in place of an entry, or None."""
     word, last = entry.word, before.word if before else ""
     if before is None and word not in ("unsure", "renew"):
@@ -106,7 +106,7 @@ def _expected_entry(checker: Checker, before: _Entry | None, entry: _Entry, afte
     return None
 
 
-def _check_renewals(checker: Checker, entries: list[_Entry]) -> None:
+def _check_renewals(checker: CoatlChecker, entries: list[_Entry]) -> None:
     """After a renewal come the cards of the new deck, then what was drawn at once."""
     for index, entry in enumerate(entries):
         if entry.word != "renew":
@@ -123,7 +123,7 @@ def _check_renewals(checker: Checker, entries: list[_Entry]) -> None:
             _add_entry(checker, index, entry, "a deal or a reveal after the cards of the new deck")
 
 
-def _take_back(checker: Checker, entries: list[_Entry]) -> None:
+def _take_back(checker: CoatlChecker, entries: list[_Entry]) -> None:
     """Take back what happened, entry by entry: every card must be where it was."""
     hidden = {"deck": Counter(facts.COPIES), "across": Counter()}
     for index, seat in enumerate(checker.seats):

@@ -9,16 +9,16 @@ from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.shape import HIDDEN
 
 if TYPE_CHECKING:
-    from mexica_ai.games.coatl.invariants import Checker
+    from mexica_ai.games.coatl.invariants import CoatlChecker
 
 
-def check_temples(checker: Checker) -> None:
+def check_temples(checker: CoatlChecker) -> None:
     """Check the temples of the piles, and those of the seats."""
     _check_temples_of_all(checker)
     _check_temples_of_seats(checker)
 
 
-def _check_temples_of_all(checker: Checker) -> None:
+def _check_temples_of_all(checker: CoatlChecker) -> None:
     """Check that each temple is there once, that all add up, and what is uncovered."""
     piles = checker.data["piles"]
     if len(piles) != facts.NUM_PILES:
@@ -66,7 +66,7 @@ def _check_temples_of_all(checker: Checker) -> None:
         )
 
 
-def _check_temples_of_seats(checker: Checker) -> None:
+def _check_temples_of_seats(checker: CoatlChecker) -> None:
     """A seat gets one temple at the setup and one by `promise`; it may play others from the piles."""
     for index, seat in enumerate(checker.seats):
         promised = int(checker.spent(seat, "promise"))

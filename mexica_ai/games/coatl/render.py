@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from cext.core.contract.game import State
 from cext.games.coatl.ops import state_to_fields
-from mexica_ai.game.text_forms import wrap_entries
+from mexica_ai.game.text_forms import count, wrap_entries
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import PARTS
 from mexica_ai.games.coatl.notation import format_fields
@@ -67,7 +67,7 @@ def _heading(data: JsonObject) -> str:
     if data["actions_left"] > 1:
         turn += f", {data['actions_left']} actions left"
     if data["passes"]:
-        turn += f", after {_count(data['passes'], 'pass', 'passes')}"
+        turn += f", after {count(data['passes'], 'pass', 'passes')}"
     lines = [f"{game}, round {data['round']}", turn]
     if data["pending"]:
         lines.append(_EVENTS[data["pending"]])
@@ -89,7 +89,7 @@ def _table(data: JsonObject) -> str:
     rows = {
         "supply": _pieces(data["supply"]),
         "display": map(facts.describe, data["display"]),
-        "deck": [_count(data["deck"], "card")],
+        "deck": [count(data["deck"], "card")],
         "discarded": data["discarded"] or None,
         "temples": piles,
     }
@@ -99,7 +99,7 @@ def _table(data: JsonObject) -> str:
 def _seat(data: JsonObject, index: int, seat: JsonObject) -> str:
     is_moving = index == data["to_move"] and data["phase"] != "over"
     points = sum(sum(facts.coatl_points(coatl, strict_ends=False)) for coatl in seat["coatls"] if coatl["closed"])
-    lines = [f"{'>' if is_moving else ' '} seat {index}: {_count(points, 'point')}"]
+    lines = [f"{'>' if is_moving else ' '} seat {index}: {count(points, 'point')}"]
     number = sum(len(seat["stored"][part]) for part in PARTS)
     rows = {
         f"stored {number}": _pieces(seat["stored"]) if number else [],
@@ -121,7 +121,7 @@ def _coatl(data: JsonObject, number: int, coatl: JsonObject) -> list[str]:
     status = "closed" if coatl["closed"] else "unfinished"
     cards = [*coatl["prophecies"], *([coatl["temple"]] if coatl["temple"] else [])]
     # For an unfinished Coatl these are the points that it would give now.
-    summary = f"{_count(len(pieces), 'piece')}, {status}, {_count(sum(points), 'point')}"
+    summary = f"{count(len(pieces), 'piece')}, {status}, {count(sum(points), 'point')}"
     entries = [f"{gained} of {facts.describe(card)}" for gained, card in zip(points, cards, strict=False)]
     lines = [_row(f"Coatl {number}", [left + pieces + right, summary])]
     return [*lines, _row("", entries)] if entries else lines
@@ -153,7 +153,3 @@ def _names(cards: Sequence[str]) -> list[str]:
 def _row(name: str, entries: Iterable[str]) -> str:
     """Return a name and its entries on as many lines as needed, without breaking an entry."""
     return "\n".join(wrap_entries(f"    {name:11}", entries))
-
-
-def _count(number: float, noun: str, plural: str | None = None) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterable, Sequence
 from itertools import islice
 
+from mexica_ai.game.checker import Checker
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space
 from mexica_ai.io.json_types import JsonObject
@@ -24,17 +25,7 @@ MAX_IDLE_ROUNDS = 4  # with the fourth, the period ends
 
 
 def check_fields(fields: JsonObject, path: str, findings: Findings) -> None:
-    """Add a violation to `findings` for each invariant of the format and the rules that `fields` breaks.
-
-    Parameters
-    ----------
-    fields : dict
-        A position of the right shape, spaces as cells.
-    path : str
-        JSON path of the position; every violation's path begins with it.
-    findings : mexica_ai.io.strict.Findings
-        Collects the violations.
-    """
+    """Check a position of the right shape, spaces as cells; see `mexica_ai.game.checker.Checker`."""
     _Checker(fields, path, findings).check()
 
 
@@ -59,23 +50,14 @@ def check_num_neutral(players: int, count: int, path: str, findings: Findings) -
         )
 
 
-class _Checker:
+class _Checker(Checker):
     def __init__(self, fields: JsonObject, path: str, findings: Findings) -> None:
-        self.fields = fields
-        self.path = path
-        self.findings = findings
-        self.seats = fields["seats"]
+        super().__init__(fields, path, findings)
         self.canals = set(fields["canals"])
         self.dry = board.LAND - self.canals
         self.bridge_cells = {bridge["at"] for bridge in fields["bridges"]}
         self.temple_cells = {temple["at"] for temple in fields["temples"]}
         self.token_cells = {token["at"] for token in fields["calpulli"]["placed"]}
-
-    def add(self, where: str, reason: str, message: str) -> None:
-        self.findings.add(f"{self.path}.{where}", reason, message)
-
-    def check_range(self, where: str, value: int, low: int, high: int) -> bool:
-        return self.findings.check_range(f"{self.path}.{where}", value, low, high)
 
     def check(self) -> None:
         self._check_counters()
@@ -91,14 +73,9 @@ class _Checker:
         self._check_period_still_runs()
 
     def _check_counters(self) -> None:
-        fields = self.fields
+        fields = self.data
         if self.check_range("players", fields["players"], board.MIN_PLAYERS, board.MAX_PLAYERS):
-            if len(self.seats) != fields["players"]:
-                self.add(
-                    "seats",
-                    "SEATS_COUNT",
-                    f"has {len(self.seats)} entries; expected one for each of the {fields['players']} players",
-                )
+            self.check_num_seats()
             self.check_range("to_move", fields["to_move"], 0, fields["players"] - 1)
         self.check_range("period", fields["period"], 1, 2)
         self.check_range("round", fields["round"], 0, MAX_ROUND)
@@ -108,7 +85,7 @@ class _Checker:
         self.check_range("idle_rounds", fields["idle_rounds"], 0, highest)
 
     def _check_phase(self) -> None:
-        phase = self.fields["phase"]
+        phase = self.data["phase"]
         if phase == "placement":
             fixed = {
                 "period": 1,
@@ -129,19 +106,19 @@ class _Checker:
         else:
             fixed = {}
         for key, value in fixed.items():
-            if self.fields[key] != value:
+            if self.data[key] != value:
                 self.add(
                     key,
                     "PHASE_MISMATCH",
-                    f"given {quote(self.fields[key])}; expected {quote(value)} in phase {phase}",
+                    f"given {quote(self.data[key])}; expected {quote(value)} in phase {phase}",
                 )
         # A finished game has played at least one round, and its counter is one higher.
         first_round = {"placement": 0, "play": 1, "over": 2}[phase]
-        if 0 <= self.fields["round"] < first_round:
+        if 0 <= self.data["round"] < first_round:
             self.add(
                 "round",
                 "PHASE_MISMATCH",
-                f"given {self.fields['round']}; expected {first_round} or more in phase {phase}",
+                f"given {self.data['round']}; expected {first_round} or more in phase {phase}",
             )
 
     def _check_seats(self) -> None:
@@ -185,7 +162,7 @@ class _Checker:
         return "under a temple" if cell in self.temple_cells else "land"
 
     def _check_canals(self) -> None:
-        self._check_spaces("canals[{}]", self.fields["canals"], board.LAND - board.PALACE, "land that is not palace")
+        self._check_spaces("canals[{}]", self.data["canals"], board.LAND - board.PALACE, "land that is not palace")
         missing = [cell for cell in board.PRINTED_CANALS if cell not in self.canals]
         if missing:
             self.add(
@@ -193,7 +170,7 @@ class _Checker:
                 "PRINTED_CANALS",
                 f"lacks {', '.join(map(format_space, missing))}; expected the two tiles of the setup, O6-O7 and O8-O9",
             )
-        left = self.fields["canal_tiles"]
+        left = self.data["canal_tiles"]
         doubles = board.NUM_DOUBLE_TILES - 2 - left["double"]
         singles = board.NUM_SINGLE_TILES - left["single"]
         in_range = self.check_range("canal_tiles.double", left["double"], 0, board.NUM_DOUBLE_TILES - 2)
@@ -216,7 +193,7 @@ class _Checker:
             )
 
     def _check_bridges(self) -> None:
-        bridges = self.fields["bridges"]
+        bridges = self.data["bridges"]
         self._check_spaces("bridges[{}].at", [bridge["at"] for bridge in bridges], self.canals, "a canal space")
         if len(bridges) > board.NUM_BRIDGES:
             self.add(
@@ -235,7 +212,7 @@ class _Checker:
                 )
 
     def _check_temples(self) -> None:
-        temples = self.fields["temples"]
+        temples = self.data["temples"]
         self._check_spaces(
             "temples[{}].at",
             [temple["at"] for temple in temples],
@@ -247,11 +224,11 @@ class _Checker:
             self.check_range(f"temples[{index}].level", temple["level"], 1, 4)
             self.check_range(f"temples[{index}].seat", temple["seat"], board.NEUTRAL, len(self.seats) - 1)
             neutral += temple["seat"] == board.NEUTRAL
-        check_num_neutral(self.fields["players"], neutral, f"{self.path}.temples", self.findings)
+        check_num_neutral(self.data["players"], neutral, f"{self.path}.temples", self.findings)
 
     def _check_temple_counts(self) -> None:
-        built = Counter((temple["seat"], temple["level"]) for temple in self.fields["temples"])
-        totals = board.TEMPLES_BY_PERIOD.get(self.fields["period"])
+        built = Counter((temple["seat"], temple["level"]) for temple in self.data["temples"])
+        totals = board.TEMPLES_BY_PERIOD.get(self.data["period"])
         for index, seat in enumerate(self.seats):
             where = f"seats[{index}].temples"
             if len(seat["temples"]) != 4:
@@ -270,15 +247,15 @@ class _Checker:
                         f"{where}[{level - 1}]",
                         "TEMPLES_COUNT",
                         f"{quote(stock)} left and {on_board} on the board of level {level}; expected "
-                        f"{totals[level - 1]} together in period {self.fields['period']}",
+                        f"{totals[level - 1]} together in period {self.data['period']}",
                     )
 
     def _check_pillis(self) -> None:
-        placing = self.fields["phase"] == "placement"
+        placing = self.data["phase"] == "placement"
         stood_on: dict[int, int] = {}  # cell -> seat
         for index, seat in enumerate(self.seats):
             where, cell = f"seats[{index}].pilli", seat["pilli"]
-            expected_on_board = not placing or index < self.fields["to_move"]
+            expected_on_board = not placing or index < self.data["to_move"]
             if bool(cell) != expected_on_board:
                 self.add(
                     where,
@@ -314,7 +291,7 @@ class _Checker:
                 )
 
     def _check_tokens(self) -> None:
-        calpulli = self.fields["calpulli"]
+        calpulli = self.data["calpulli"]
         placed = calpulli["placed"]
         free = self.dry - board.PALACE - self.temple_cells
         self._check_spaces(
@@ -338,13 +315,13 @@ class _Checker:
         shown: Counter[int] = Counter()
         for part in sizes.values():
             shown.update(part)
-        expected = {1: board.NUM_DISPLAYED, 2: board.NUM_DISPLAYED + board.NUM_UPCOMING}.get(self.fields["period"])
+        expected = {1: board.NUM_DISPLAYED, 2: board.NUM_DISPLAYED + board.NUM_UPCOMING}.get(self.data["period"])
         if expected and shown.total() != expected:
             counts = ", ".join(f"{len(part)} {key}" for key, part in sizes.items())
             self.add(
                 "calpulli",
                 "TOKENS_COUNT",
-                f"shows {shown.total()} tokens ({counts}); expected {expected} in period {self.fields['period']}",
+                f"shows {shown.total()} tokens ({counts}); expected {expected} in period {self.data['period']}",
             )
         surplus = shown - pool
         if surplus:
@@ -357,12 +334,12 @@ class _Checker:
             self._check_upcoming(calpulli["upcoming"], pool - shown)
 
     def _check_upcoming(self, upcoming: Sequence[int], unseen: Counter[int]) -> None:
-        expected = board.NUM_UPCOMING if self.fields["period"] == 1 else 0
+        expected = board.NUM_UPCOMING if self.data["period"] == 1 else 0
         if len(upcoming) != expected:
             self.add(
                 "calpulli.upcoming",
                 "UPCOMING_COUNT",
-                f"has {len(upcoming)} tokens; expected {expected} in period {self.fields['period']}",
+                f"has {len(upcoming)} tokens; expected {expected} in period {self.data['period']}",
             )
         surplus = Counter(upcoming) - unseen
         if surplus:
@@ -373,7 +350,7 @@ class _Checker:
             )
 
     def _check_founded_districts(self) -> None:
-        placed = self.fields["calpulli"]["placed"]
+        placed = self.data["calpulli"]["placed"]
         for district in board.districts(self.canals):
             inside = [index for index, token in enumerate(placed) if token["at"] in district]
             for index in inside:
@@ -399,7 +376,7 @@ class _Checker:
         The position after seat 0 has removed the last token by its first action (D8) looks the same, and is
         rejected, too.
         """
-        fields = self.fields
+        fields = self.data
         round_begins = (
             fields["phase"] == "play"
             and fields["to_move"] == 0

@@ -23,10 +23,11 @@ import numpy as np
 
 from cext.core.contract.game import State
 from cext.games.mexica.ops import state_from_fields, state_to_fields
+from mexica_ai.game.text_forms import canonical_text
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.games.mexica.invariants import check_fields, check_num_neutral, check_pool
-from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.errors import PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import (
     Findings,
@@ -114,25 +115,7 @@ SHAPE = {
 
 
 def parse_action(text: str, path: str = "action") -> int:
-    """Read one action, such as ``canal C5-D5``; do not check whether it is legal.
-
-    Parameters
-    ----------
-    text : str
-        A verb and its operands, separated by single spaces.
-    path : str
-        Where the text stands, for messages.
-
-    Returns
-    -------
-    int
-        The action (see the module).
-
-    Raises
-    ------
-    NotationError
-        If the text is not one action in its canonical spelling.
-    """
+    """Return the integer of an action, such as ``canal C5-D5``; see `mexica_ai.game.contract.Text`."""
     operands = match_action(text, _FORMS, "walk H5", path)
     verb = text.partition(" ")[0]
     first = parse_space(operands["first"]) if "first" in operands else 0
@@ -149,13 +132,7 @@ def parse_action(text: str, path: str = "action") -> int:
 # An opening has about 1,400 legal actions, most of which are formatted many times.
 @functools.lru_cache(maxsize=1 << 16)
 def format_action(action: int) -> str:
-    """Return the text of an action's integer; the inverse of `parse_action`.
-
-    Raises
-    ------
-    NotationError
-        If the integer is not an action.
-    """
+    """Return the text of an action's integer; the inverse of `parse_action`."""
     number, argument = action >> 22, action >> 18 & 15
     verb = VERBS[number - 1] if 1 <= number <= len(VERBS) else ""
     first, second = (format_space(cell) if cell in board.GRID else "?" for cell in (action >> 9 & 511, action & 511))
@@ -173,36 +150,11 @@ def format_action(action: int) -> str:
         words = [verb]
     else:
         words = [verb, first]
-    text = " ".join(words)
-    try:
-        if parse_action(text) == action:
-            return text
-    except NotationError:
-        pass
-    raise NotationError(f"{action:#x} is not the integer of an action", reason="BAD_ACTION")
+    return canonical_text(" ".join(words), action, parse_action)
 
 
 def parse_position(data: JsonObject, path: str = "position") -> State:
-    """Read a position from its JSON object.
-
-    Parameters
-    ----------
-    data : dict
-        The object, as `json.loads` returns it.
-    path : str
-        Where the object stands; every path in errors begins with it.
-
-    Returns
-    -------
-    cext.core.contract.game.State
-
-    Raises
-    ------
-    NotationError
-        If the object does not have the shape of a position.
-    PositionError
-        If it breaks an invariant.
-    """
+    """Return the state of a JSON position; see `mexica_ai.game.contract.Text`."""
     check_shape(data, SHAPE, path)
     check_version(data, VERSION, path)
     # Values that only the history of a game shows may be missing.

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from cext.core.contract.game import State
 from cext.games.mexica.ops import state_to_fields
 from mexica_ai.game.contract import Opinion
+from mexica_ai.game.text_forms import count
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space
 from mexica_ai.io.json_types import JsonObject
@@ -254,7 +255,7 @@ class _Table:
                 return self._can_be_dug(size, region)
         possible, is_proven = find_region(self._widest, size)
         if possible is None and is_proven:
-            tiles = f"{_count(self._widest.doubles, 'double')} and {_count(self._widest.singles, 'single')}"
+            tiles = f"{count(self._widest.doubles, 'double')} and {count(self._widest.singles, 'single')}"
             return _agree(
                 size,
                 "CANNOT_BE_DUG",
@@ -267,7 +268,7 @@ class _Table:
             _removal(size),
             False,
             "NOT_PROVEN",
-            f"found no way to found {_count(needed, 'district')} of {size} spaces, and no proof that there is none",
+            f"found no way to found {count(needed, 'district')} of {size} spaces, and no proof that there is none",
             [],
             [],
         )
@@ -281,7 +282,7 @@ class _Table:
             _removal(size),
             False,
             "CAN_BE_DUG",
-            f"a district of {size} spaces around {spaces[0]} can be dug with {_count(len(canals), 'canal')}" + moved,
+            f"a district of {size} spaces around {spaces[0]} can be dug with {count(len(canals), 'canal')}" + moved,
             spaces,
             canals,
         )
@@ -293,7 +294,7 @@ class _Table:
         return _agree(
             size,
             "ENOUGH_LEFT",
-            f"at most {_count(possible, 'district')} of {size} spaces can be founded, and {left} more of these "
+            f"at most {count(possible, 'district')} of {size} spaces can be founded, and {left} more of these "
             "tokens stay on display",
         )
 
@@ -319,10 +320,6 @@ def _agree(size: int, reason: str, explanation: str) -> Opinion:
 
 def _names(spaces: int) -> list[str]:
     return [format_space(cell) for cell in cells_of(spaces)]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 # Sets of spaces

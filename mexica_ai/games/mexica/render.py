@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from cext.core.contract.game import State
 from cext.games.mexica.ops import state_to_fields
+from mexica_ai.game.text_forms import count
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space
 from mexica_ai.io.json_types import JsonObject
@@ -69,16 +70,16 @@ def _name_districts(fields: JsonObject) -> list[Lettered]:
 def _heading(fields: JsonObject) -> str:
     game = f"Mexica, {fields['players']} players"
     if fields["phase"] == "over":
-        return f"{game}: over after {_count(fields['round'] - 1, 'round')}"
+        return f"{game}: over after {count(fields['round'] - 1, 'round')}"
     mover = f"{SEAT_MARKS[fields['to_move']]} seat {fields['to_move']}"
     if fields["phase"] == "placement":
         return f"{game}: {mover} places its pilli"
     game += f", period {fields['period']}, round {fields['round']}"
     if fields["idle_rounds"]:
-        game += f", after {_count(fields['idle_rounds'], 'idle round')}"
+        game += f", after {count(fields['idle_rounds'], 'idle round')}"
     turn = f"{mover} to move, {fields['action_points']} AP left"
     if fields["tokens_taken"]:
-        turn += f", {_count(fields['tokens_taken'], 'action token')} taken this turn"
+        turn += f", {count(fields['tokens_taken'], 'action token')} taken this turn"
     return f"{game}\n{turn}"
 
 
@@ -126,10 +127,10 @@ def _table(fields: JsonObject) -> str:
         "period 2": upcoming if fields["period"] == 1 else None,
         "supply": ", ".join(
             (
-                _count(fields["canal_tiles"]["double"], "double canal"),
-                _count(fields["canal_tiles"]["single"], "single canal"),
-                _count(board.NUM_BRIDGES - len(fields["bridges"]), "bridge"),
-                _count(
+                count(fields["canal_tiles"]["double"], "double canal"),
+                count(fields["canal_tiles"]["single"], "single canal"),
+                count(board.NUM_BRIDGES - len(fields["bridges"]), "bridge"),
+                count(
                     board.NUM_ACTION_TOKENS - sum(seat["action_tokens"] for seat in fields["seats"]),
                     "action token",
                 ),
@@ -166,7 +167,3 @@ def _district_lines(fields: JsonObject, districts: Iterable[Lettered]) -> str:
 
 def _sizes_text(sizes: Iterable[int]) -> str:
     return " ".join(map(str, sizes)) or "-"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -55,15 +55,7 @@ def format_action(action: int) -> str:
 
 
 def parse_position(data: JsonObject, path: str = "position") -> State:
-    """Return the state of a JSON position.
-
-    Raises
-    ------
-    NotationError
-        If the object does not have the shape of a position.
-    PositionError
-        If a number is out of range.
-    """
+    """Return the state of a JSON position; see `mexica_ai.game.contract.Text`."""
     check_shape(data, SHAPE, path)
     check_version(data, VERSION, path)
     findings = Findings()

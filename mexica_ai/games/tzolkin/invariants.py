@@ -9,6 +9,7 @@ That the first pending decision has an answer is asked once the position has bec
 
 from collections import Counter
 
+from mexica_ai.game.checker import Checker
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BUILDINGS, GEARS, HIDDEN, TEMPLES, TRACKS
 from mexica_ai.io.json_types import JsonObject
@@ -18,34 +19,19 @@ MAX_PENDING = 12  # far more than a turn ever has at once; the compiled core has
 
 
 def check_position(data: JsonObject, path: str, findings: Findings) -> None:
-    """Add a violation to `findings` for each invariant of the format and the rules that a position breaks.
-
-    Parameters
-    ----------
-    data : dict
-        A position of the right shape.
-    path : str
-        JSON path of the position; every violation's path begins with it.
-    findings : mexica_ai.io.strict.Findings
-        Collects the violations.
-    """
+    """Check a position of the right shape; see `mexica_ai.game.checker.Checker`."""
     _Checker(data, path, findings).check()
 
 
-class _Checker:
+class _Checker(Checker):
     def __init__(self, data: JsonObject, path: str, findings: Findings) -> None:
-        self.data = data
-        self.path = path
-        self.findings = findings
-        self.phase, self.seats = data["phase"], data["seats"]
+        super().__init__(data, path, findings)
+        self.phase = data["phase"]
 
     def require(self, holds: bool, where: str, reason: str, given: object, expected: str) -> bool:
         if not holds:
             self.findings.add(f"{self.path}.{where}", reason, f"given {quote(given)}; expected {expected}")
         return holds
-
-    def check_range(self, where: str, value: int, low: int, high: int) -> bool:
-        return self.findings.check_range(f"{self.path}.{where}", value, low, high)
 
     def check(self) -> None:
         self._check_ranges()
@@ -101,13 +87,7 @@ class _Checker:
             )
             for index, number in enumerate(tiles):
                 self.check_range(f"fields.{kind}[{index}]", number, 0, facts.STOCK_MAX)
-        if self.require(
-            len(self.seats) == data["players"],
-            "seats",
-            "SEATS_COUNT",
-            self.seats,
-            f"one entry for each of the {data['players']} players",
-        ):
+        if self.check_num_seats():
             for number, seat in enumerate(self.seats):
                 self._check_seat_ranges(number, seat)
 

@@ -105,25 +105,7 @@ _NUMBERS = ("day", "food_days", "start_player", "to_move", "placed", "reveal", "
 
 
 def parse_action(text: str, path: str = "action") -> int:
-    """Read one action or random event, such as ``pick tikal 3 2``, without asking whether it is legal.
-
-    Parameters
-    ----------
-    text : str
-        A verb and its operands, separated by single spaces.
-    path : str
-        Where the text stands, for messages.
-
-    Returns
-    -------
-    int
-        The action (see the module).
-
-    Raises
-    ------
-    NotationError
-        If the text is not exactly one action in its one spelling.
-    """
+    """Return the integer of an action or random event (``pick tikal 3 2``); see `mexica_ai.game.contract.Text`."""
     operands = match_action(text, _FORMS, "pick tikal 3 2", path)
     verb = text.partition(" ")[0]
     action = VERBS.index(verb) + 1 << 56
@@ -165,13 +147,7 @@ def _revealed_bits(text: str, buildings: list[str], path: str) -> int:
 
 @functools.lru_cache(maxsize=1 << 16)
 def format_action(action: int) -> str:
-    """Return the text of an action's integer; the inverse of `parse_action`.
-
-    Raises
-    ------
-    NotationError
-        If the integer is no action at all.
-    """
+    """Return the text of an action's integer; the inverse of `parse_action`."""
     number = action >> 56
     verb = VERBS[number - 1] if 1 <= number <= len(VERBS) else ""
     return canonical_text(" ".join([verb, *_operand_words(verb, action)]), action, parse_action)
@@ -224,26 +200,7 @@ def _operand_words(verb: str, action: int) -> list[str]:
 
 
 def parse_position(data: JsonObject, path: str = "position") -> State:
-    """Read a position from its JSON object.
-
-    Parameters
-    ----------
-    data : dict
-        The object, as `json.loads` gives it.
-    path : str
-        Where the object stands, the beginning of every path in errors.
-
-    Returns
-    -------
-    cext.core.contract.game.State
-
-    Raises
-    ------
-    NotationError
-        If the object has not exactly the shape of a position.
-    PositionError
-        If it breaks an invariant.
-    """
+    """Return the state of a JSON position; see `mexica_ai.game.contract.Text`."""
     state = state_from_fields(parse_fields(data, path))
     if not is_answerable(state):
         where = f"{path}.pending[0]"
@@ -387,21 +344,7 @@ def _names(numbers: Iterable[int], table: Iterable[str]) -> list[str]:
 
 
 def view(data: JsonObject, seat: int) -> JsonObject:
-    """Return the JSON position that a seat may see: in phase keep the tiles of the others are written ``?``.
-
-    Parameters
-    ----------
-    data : dict
-        A position in which everything is known, or which is this seat's view already.
-    seat : int
-        Whose view.
-
-    Raises
-    ------
-    NotationError, PositionError
-        If the JSON object is no valid position; reason VIEWER_MISMATCH, if it is another seat's view, and
-        OUT_OF_RANGE, if there is no such seat.
-    """
+    """Return a seat's view: in phase keep ``?`` for the tiles of others; see `mexica_ai.game.contract.Views`."""
     data = format_fields(parse_fields(data))
     check_viewer(data, seat)
     if data["phase"] != "keep":

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cext.core.contract.game import State
 from cext.games.tzolkin.ops import state_to_fields
-from mexica_ai.game.text_forms import COLUMNS, wrap_entries
+from mexica_ai.game.text_forms import COLUMNS, count, wrap_entries
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.notation import format_fields
@@ -79,10 +79,6 @@ def render(state: State) -> str:
 # --- words
 
 
-def _count(number: float, one: str, many: str | None = None) -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
 def _marked(number: int) -> str:
     """Return a seat with its mark."""
     return f"{SEAT_MARKS[number]} seat {number}"
@@ -104,7 +100,7 @@ def _effect(effect: JsonObject) -> str:
         case "gain":
             return spell(effect["materials"])
         case "points":
-            return _count(effect["points"], "point")
+            return count(effect["points"], "point")
         case "worker":
             return "a worker"
         case "temple_up":
@@ -114,7 +110,7 @@ def _effect(effect: JsonObject) -> str:
         case "research":
             return f"{effect['track'].capitalize()} +1"
         case "research_any":
-            return _count(effect["steps"], "advance") + " of choice"
+            return count(effect["steps"], "advance") + " of choice"
         case "build":
             return "may build"
         case "trade":
@@ -122,7 +118,7 @@ def _effect(effect: JsonObject) -> str:
         case "use":
             return "may use an action for 1c"
         case "feed_free_workers":
-            return f"feeds {_count(effect['workers'], 'worker')}"
+            return f"feeds {count(effect['workers'], 'worker')}"
         case "feed_discount_per_worker":
             return f"feeding costs {effect['corn']}c less a worker"
     raise ValueError(f"unknown effect {effect}")
@@ -135,7 +131,7 @@ def describe_effects(effects: Iterable[JsonObject]) -> str:
 
 def describe_scoring(scoring: JsonObject, players: int) -> str:
     """Return what a monument counts in words, such as ``4 points a tomb``."""
-    points = _count(scoring.get("points", 0), "point")
+    points = count(scoring.get("points", 0), "point")
     match scoring["kind"]:
         case "tiles_of_category":
             return f"{points} a {scoring['category']}"
@@ -144,7 +140,7 @@ def describe_scoring(scoring: JsonObject, players: int) -> str:
         case "harvest_tiles":
             return f"{points} a {scoring['tile']} tile"
         case "monuments_of_all":
-            return f"{_count(scoring['points_by_players'][str(players)], 'point')} a monument of any seat"
+            return f"{count(scoring['points_by_players'][str(players)], 'point')} a monument of any seat"
         case "full_tracks":
             return f"{'/'.join(map(str, scoring['points_by_count'][1:]))} for 1/2/3/4 full tracks"
         case "levels":
@@ -193,7 +189,7 @@ def _heading(data: JsonObject, winners: Sequence[int]) -> str:
     elif data["last"]:
         lines[-1] += f", the last one without an action, {data['last']}"
     if data["reveal"]:
-        lines.append(f"after {_count(data['reveal'], 'building')} have come on display")
+        lines.append(f"after {count(data['reveal'], 'building')} have come on display")
     if data["pending"]:
         lines += textwrap.wrap(
             f"due: {'; then '.join(map(_decision, data['pending']))}", COLUMNS, subsequent_indent="     "
@@ -216,7 +212,7 @@ def _calendar(data: JsonObject) -> str:
     elif coming[0] <= data["day"]:
         following = "food day at the end of this round"
     else:
-        following = f"food day in {_count(coming[0] - data['day'], 'day')}"
+        following = f"food day in {count(coming[0] - data['day'], 'day')}"
     user = "free" if data["start_space"] is None else _marked(data["start_space"])
     return "\n".join(
         [
@@ -351,10 +347,10 @@ def _seat(data: JsonObject, number: int, seat: JsonObject) -> str:
     is_moving = number == data["to_move"] and data["phase"] != "over"
     out = facts.workers_out(data, number)
     stocks = [f"{seat[kind]} {kind}" for kind in facts.STOCKS if seat[kind]]
-    stocks += [_count(seat["skulls"], "skull")] if seat["skulls"] else []
+    stocks += [count(seat["skulls"], "skull")] if seat["skulls"] else []
     lines = [
-        f"{'>' if is_moving else ' '} {_marked(number)}: {_count(seat['score'], 'point')}, "
-        f"{_count(seat['workers'], 'worker')} ({out} out), "
+        f"{'>' if is_moving else ' '} {_marked(number)}: {count(seat['score'], 'point')}, "
+        f"{count(seat['workers'], 'worker')} ({out} out), "
         f"{'a' if seat['light'] else 'no'} double advance left"
     ]
     lines += _wrap("has", stocks)
@@ -362,7 +358,7 @@ def _seat(data: JsonObject, number: int, seat: JsonObject) -> str:
         lines += _wrap("out", outlook(data, number))
     if data["phase"] not in ("keep", "over"):
         lines += _wrap("feeding", [feeding(seat)])
-    tiles = [_count(seat[f"{kind}_tiles"], f"{kind} tile") for kind in ("corn", "wood") if seat[f"{kind}_tiles"]]
+    tiles = [count(seat[f"{kind}_tiles"], f"{kind} tile") for kind in ("corn", "wood") if seat[f"{kind}_tiles"]]
     if tiles:
         lines += _wrap("harvested", tiles)
     built = [
