@@ -96,7 +96,8 @@ def determinize(State state not None, int viewer, seed, *, weights=None, double 
     if memory == NULL:
         raise MemoryError
     try:
-        ops.believe(data, state.data, viewer, belief, memory)
+        if not ops.believe(data, state.data, viewer, belief, memory):
+            return state.determinize(viewer, seed)
         return bool(ops.determinize(state.data, viewer, memory, stream.bitgen))
     finally:
         free(memory)

@@ -74,8 +74,9 @@ ctypedef struct GameOps:
     # belief takes it; nothing that is possible is out of the question.
     bint (*determinize)(void* state, int viewer, const void* belief, bitgen_t* rng) noexcept nogil
     # Fills in a belief (`belief_size` bytes): how likely the others hold what `viewer` does not see, by what all see in
-    # the state. It holds for draws from this state alone. `strength`: 1 as fitted, 0 uniform. NULL: draws are uniform.
-    void (*believe)(const void* weights, const void* state, int viewer, double strength, void* belief) noexcept nogil
+    # the state. It holds for draws from this state alone. Returns 0 if draws are to be uniform. `strength`: 1 as fitted,
+    # 0 uniform. NULL: draws are always uniform.
+    bint (*believe)(const void* weights, const void* state, int viewer, double strength, void* belief) noexcept nogil
     # Resolves the pending random event, with numbers from `rng` only. Precondition: current_player is CHANCE.
     void (*chance)(void* state, bitgen_t* rng) noexcept nogil
     # 1 if apply_action accepts this action although legal_actions does not list it: something that the players agreed

@@ -11,9 +11,11 @@ from cext.core.contract.game import State
 
 FORMAT: Final = 3
 FORMAT_WITH_POLICY: Final = 4
+FORMAT_WITH_BELIEF: Final = 5
 VERSION_DIGITS: Final = 12
 KEYS: tuple[str, ...]
 POLICY: tuple[str, ...]
+BELIEF: Final = "belief"
 
 _Features = Callable[[State], NDArray[np.float32]]
 # The summary, the actions, their categories, their priors and their features.
@@ -21,6 +23,8 @@ _PolicyInputs = Callable[
     [State, Weights],
     tuple[NDArray[np.float32], NDArray[np.uint64], NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]],
 ]
+# For each kind of card: the inputs of each card, and whether the seat holds it.
+_BeliefInputs = Callable[[State, int, int], list[tuple[NDArray[np.float32], NDArray[np.bool_]]]]
 
 class Weights:
     # Only `WeightsSpec.make` and `load_weights` can call it.
@@ -51,6 +55,8 @@ class WeightsSpec:
     policy_inputs: _PolicyInputs | None
     summary: tuple[str, ...]
     action_features: tuple[str, ...]
+    belief: tuple[str, ...]
+    belief_inputs: _BeliefInputs | None
     def __init__(
         self,
         game: str,
@@ -65,6 +71,8 @@ class WeightsSpec:
         summary: tuple[str, ...] = (),
         action_features: tuple[str, ...] = (),
         policy_inputs: _PolicyInputs | None = None,
+        belief: tuple[str, ...] = (),
+        belief_inputs: _BeliefInputs | None = None,
     ) -> None: ...
     @property
     def inputs(self) -> list[str]: ...

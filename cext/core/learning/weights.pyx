@@ -180,10 +180,14 @@ class WeightsSpec:
     policy_inputs : callable or None
         From a compiled state and weights to what a policy reads: the summary, the actions to be scored, their
         categories, their priors without a policy, and their features.
+    belief_inputs : callable or None
+        From a compiled state with everything known, a seat that looks and one that holds cards, to what a belief reads:
+        for each kind of card, the numbers by which its weights are multiplied, float32 [cards, belief], and which cards
+        the seat holds.
     """
 
     def __init__(self, game, path, *, own_features, shared_features, estimates, features, categories=(),
-                 prior_rows=0, summary=(), action_features=(), policy_inputs=None, belief=()):
+                 prior_rows=0, summary=(), action_features=(), policy_inputs=None, belief=(), belief_inputs=None):
         self.game = game
         self.path = Path(path)
         self.own_features = own_features
@@ -196,6 +200,7 @@ class WeightsSpec:
         if categories:
             self.shapes["priors"] = (prior_rows, len(categories))
         self.belief = belief
+        self.belief_inputs = belief_inputs
         if belief:
             self.shapes[BELIEF] = (len(belief),)
         self.policy_inputs = policy_inputs

@@ -179,8 +179,10 @@ cdef class Search(TurnSearch):
         self.search.belief = aligned_alloc(64, (ops.belief_size + 63) // 64 * 64)
         if self.search.belief == NULL:
             raise MemoryError
-        ops.believe(self.weights_data, self.state.data, self.search.viewer, self.search.options.belief,
-                    self.search.belief)
+        if not ops.believe(self.weights_data, self.state.data, self.search.viewer, self.search.options.belief,
+                           self.search.belief):
+            free(self.search.belief)
+            self.search.belief = NULL
         return 0
 
     def __dealloc__(self):

@@ -37,7 +37,7 @@ ctypedef struct CoatlBeliefC:
     float temples[4][NUM_TEMPLES]
 
 # GameOps.believe. `weights`: NUM_BELIEF numbers, in the order of the features, the prophecies and the temples.
-cdef void belief_begin(const float* weights, const CoatlStateC* state, int viewer, double strength,
+cdef bint belief_begin(const float* weights, const CoatlStateC* state, int viewer, double strength,
                        CoatlBeliefC* belief) noexcept nogil
 
 # Exchanges unseen prophecies, which lie in `places` (sets by the places of ``observations.pxd``), until worlds are as

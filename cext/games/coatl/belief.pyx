@@ -103,21 +103,25 @@ cdef inline float _odds(const float* weights, const float* x, int n, float own, 
     return <float>exp(min(<double>MOST_LOG_ODDS, max(<double>-MOST_LOG_ODDS, strength * sum)))
 
 
-cdef void belief_begin(const float* weights, const CoatlStateC* state, int viewer, double strength,
+cdef bint belief_begin(const float* weights, const CoatlStateC* state, int viewer, double strength,
                        CoatlBeliefC* belief) noexcept nogil:
     cdef const float* of_card = weights + NUM_CARD_FEATURES + NUM_TEMPLE_FEATURES
     cdef const float* of_temple = of_card + NUM_FACES
     cdef float x[NUM_CARD_FEATURES + NUM_TEMPLE_FEATURES]
     cdef int pieces[NUM_COLORS]
-    cdef int seat, face, temple, total
+    cdef int seat, face, temple, total, i
     cdef uint64_t unseen = ((<uint64_t>1 << NUM_CARDS) - 1) & ~state.seen[viewer], left
+    cdef bint is_uniform = True
+    for i in range(NUM_BELIEF):
+        is_uniform = is_uniform and weights[i] == 0
+    # A seat that has not kept any cards yet has what it was dealt.
+    if is_uniform or strength == 0 or state.table.phase == KEEPING:
+        return False
     for seat in range(4):
         for face in range(NUM_FACES):
             belief.cards[seat][face] = 1
         for temple in range(NUM_TEMPLES):
             belief.temples[seat][temple] = 1
-    if state.table.phase == KEEPING:
-        return              # a seat that has not kept has what it was dealt
     for seat in range(state.table.num_players):
         if seat == viewer:
             continue
@@ -133,6 +137,7 @@ cdef void belief_begin(const float* weights, const CoatlStateC* state, int viewe
                 _describe_temple(state, seat, temple, x)
                 belief.temples[seat][temple] = _odds(weights + NUM_CARD_FEATURES, x, NUM_TEMPLE_FEATURES,
                                                      of_temple[temple], strength)
+    return True
 
 
 # --- deals
@@ -219,9 +224,9 @@ def belief_inputs(State owner not None, int viewer, int seat):
 
     Returns
     -------
-    tuple of (numpy.ndarray, numpy.ndarray, numpy.ndarray) pairs
-        For prophecies and for temples: their numbers, int32 [cards]; their features, float32 [cards, features]; and
-        whether the seat holds them, bool [cards].
+    list of (numpy.ndarray, numpy.ndarray)
+        Of the prophecies, then of the temples: what the weights of a belief are multiplied by, float32 [cards, belief],
+        and whether the seat holds the card, bool [cards].
 
     Raises
     ------
@@ -229,29 +234,28 @@ def belief_inputs(State owner not None, int viewer, int seat):
         If the state is of another game.
     """
     cdef const CoatlStateC* state
-    cdef uint64_t unseen, left
     cdef int pieces[NUM_COLORS]
-    cdef int total, k
+    cdef int total, card
+    cdef uint64_t unseen
     cdef float[:, ::1] x
     if owner.game.name != "coatl":
         raise TypeError(f"expected a state of coatl, got one of {owner.game.name}")
     state = <const CoatlStateC*>owner.data
     _look_at_seat(state, seat, pieces, &total)
-    found = []
     unseen = ((<uint64_t>1 << NUM_CARDS) - 1) & ~state.seen[viewer]
     numbers = [card for card in range(NUM_CARDS) if unseen >> card & 1]
-    features = np.zeros((len(numbers), NUM_CARD_FEATURES), np.float32)
-    x = features
-    for k in range(len(numbers)):
-        _describe_card(state, seat, FACE_OF[<int>numbers[k]], pieces, total, &x[k, 0])
-    faces = np.array([FACE_OF[<int>card] for card in numbers], np.int32)
+    cards = np.zeros((len(numbers), NUM_BELIEF), np.float32)
+    x = cards
+    for k, card in enumerate(numbers):
+        _describe_card(state, seat, FACE_OF[card], pieces, total, &x[k, 0])
+        cards[k, NUM_CARD_FEATURES + NUM_TEMPLE_FEATURES + FACE_OF[card]] = 1
     held = np.array([state.cards[IN_HAND + seat] >> <int>card & 1 for card in numbers], bool)
-    found.append((faces, features, held))
-    numbers = [temple for temple in range(NUM_TEMPLES) if not state.temples_seen[viewer] >> temple & 1]
-    features = np.zeros((len(numbers), NUM_TEMPLE_FEATURES), np.float32)
-    x = features
-    for k in range(len(numbers)):
-        _describe_temple(state, seat, numbers[k], &x[k, 0])
-    held = np.array([state.temples[IN_HAND + seat] >> <int>temple & 1 for temple in numbers], bool)
-    found.append((np.array(numbers, np.int32), features, held))
-    return tuple(found)
+    found = [(cards, held)]
+    numbers = [card for card in range(NUM_TEMPLES) if not state.temples_seen[viewer] >> card & 1]
+    temples = np.zeros((len(numbers), NUM_BELIEF), np.float32)
+    x = temples
+    for k, card in enumerate(numbers):
+        _describe_temple(state, seat, card, &x[k, NUM_CARD_FEATURES])
+        temples[k, NUM_CARD_FEATURES + NUM_TEMPLE_FEATURES + NUM_FACES + card] = 1
+    held = np.array([state.temples[IN_HAND + seat] >> <int>card & 1 for card in numbers], bool)
+    return found + [(temples, held)]

@@ -11,8 +11,8 @@ from numpy.random cimport bitgen_t
 from cext.core.contract.game cimport GameOps, State, game_create, state_wrap
 from cext.core.contract.rng cimport Stream
 from cext.core.contract.types cimport CHANCE, MAX_SEATS, action_t
-from cext.games.coatl.evaluation cimport CoatlCacheC, evaluation_evaluate
 from cext.games.coatl.belief cimport CoatlBeliefC, belief_begin
+from cext.games.coatl.evaluation cimport CoatlCacheC, evaluation_evaluate
 from cext.games.coatl.hidden cimport hidden_determinize
 from cext.games.coatl.policy cimport policy_playout_action, policy_priors, policy_random_action
 from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts_action, rules_apply_action,
@@ -47,14 +47,14 @@ cdef void coatl_chance(void* data, bitgen_t* rng) noexcept nogil:
     rules_apply_action(state, rules_draw_outcome(state, rng))
 
 
+cdef bint coatl_believe(const void* weights, const void* state, int viewer, double strength,
+                        void* belief) noexcept nogil:
+    return belief_begin((<const CoatlWeightsC*>weights).belief, <const CoatlStateC*>state, viewer, strength,
+                        <CoatlBeliefC*>belief)
+
+
 cdef GameOps _ops
 memset(&_ops, 0, sizeof(GameOps))
-cdef void coatl_believe(const void* weights, const void* state, int viewer, double strength,
-                        void* belief) noexcept nogil:
-    belief_begin((<const CoatlWeightsC*>weights).belief, <const CoatlStateC*>state, viewer, strength,
-                 <CoatlBeliefC*>belief)
-
-
 _ops.name = "coatl"
 _ops.rules_version = 1
 _ops.state_size = sizeof(CoatlStateC)

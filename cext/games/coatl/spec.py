@@ -23,6 +23,7 @@ SPEC = WeightsSpec(
         *(f"p{face:02}" for face in range(belief.FACES_OF_BELIEF)),
         *(f"t{temple:02}" for temple in range(belief.TEMPLES_OF_BELIEF)),
     ),
+    belief_inputs=belief.belief_inputs,
     action_features=enum_names(weights, "ACTION_"),
     policy_inputs=policy.policy_inputs,
 )

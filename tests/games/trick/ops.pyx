@@ -116,7 +116,7 @@ cdef int trick_round(const void* data) noexcept nogil:
     return state.player // state.num_players
 
 
-cdef bint trick_determinize(void* data, int viewer, bitgen_t* rng) noexcept nogil:
+cdef bint trick_determinize(void* data, int viewer, const void* belief, bitgen_t* rng) noexcept nogil:
     # Deals the other hands anew, card by card, from all that the viewer does not see.
     cdef TrickStateC* state = <TrickStateC*>data
     cdef uint8_t unseen[NUM_CARDS]

@@ -1,0 +1,184 @@
+"""Fitting a belief: how likely a seat holds each card that another seat does not see, from what all see of the seat.
+
+A hand of `h` of the unseen cards has the odds exp(w . x), summed over its cards, so its probability is that product over
+the sum of the products of all hands of that size (conditional Bernoulli: Chen, Dempster and Liu, "Weighted finite
+population sampling to maximize entropy", 1994). The weights w maximise the likelihood of the hands that seats really
+held, less a ridge. Records know these hands.
+
+Main functions: `sample`, `fit`, `report`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mexica_ai.game.records import position_at
+from mexica_ai.train.positions import REPORT, fingerprint, split
+from mexica_ai.train.weights import weights_spec
+
+RIDGE = 1.0  # times half the square of the weights
+STEPS = 30
+POSITIONS = 5  # of a game
+
+
+@dataclass(frozen=True)
+class Hands:
+    """Hands of single seats, as another seat sees them: n hands, of at most m unseen cards each.
+
+    Attributes
+    ----------
+    inputs : ndarray of float32, shape (n, m, belief)
+        What the weights are multiplied by; zeros beyond a hand's unseen cards.
+    unseen, held : ndarray of bool, shape (n, m)
+        Which cards there are, and which of them the seat holds.
+    players : ndarray of int, shape (n,)
+        Seats of the game.
+    progress : ndarray of float, shape (n,)
+        Turns played before, as a share of the game.
+    parts : ndarray of int, shape (n,)
+        The part of the hand's game, see `positions.split`.
+    """
+
+    inputs: np.ndarray
+    unseen: np.ndarray
+    held: np.ndarray
+    players: np.ndarray
+    progress: np.ndarray
+    parts: np.ndarray
+
+    def take(self, chosen: np.ndarray) -> Hands:
+        """Return the hands that an index array or a mask selects."""
+        return Hands(
+            self.inputs[chosen],
+            self.unseen[chosen],
+            self.held[chosen],
+            self.players[chosen],
+            self.progress[chosen],
+            self.parts[chosen],
+        )
+
+
+def sample(game: str, records: Sequence[dict[str, Any]], *, seed: int, positions: int = POSITIONS) -> Hands:
+    """Return the hidden hands of some positions of each game.
+
+    Parameters
+    ----------
+    game : str
+        The game of the records; it has a belief.
+    records : sequence of dict
+        Of finished games in which nothing is unknown.
+    seed : int
+        Of the choice of positions.
+    positions : int
+        Drawn from each game.
+
+    Raises
+    ------
+    NotationError, PositionError, IllegalActionError
+        A record is damaged.
+    SearchError
+        See `positions.split`.
+    """
+    spec = weights_spec(game)
+    assert spec.belief_inputs is not None
+    rng = random.Random(seed)
+    rows: list[tuple[np.ndarray, np.ndarray, int, float, int]] = []
+    for number, record in enumerate(records):
+        turns = len(record["turns"])
+        for turn in sorted(rng.sample(range(turns), min(positions, turns))):
+            state = position_at(record, turn).state
+            if state.current_player < 0:
+                continue
+            for seat in range(state.num_players):
+                if seat == state.current_player:
+                    continue
+                for inputs, held in spec.belief_inputs(state, state.current_player, seat):
+                    if 0 < held.sum() < len(held):
+                        rows.append((inputs, held, state.num_players, turn / turns, number))
+    most = max(len(row[1]) for row in rows)
+    inputs = np.zeros((len(rows), most, len(spec.belief)), np.float32)
+    unseen, held = np.zeros((2, len(rows), most), bool)
+    for i, row in enumerate(rows):
+        inputs[i, : len(row[1])] = row[0]
+        unseen[i, : len(row[1])] = True
+        held[i, : len(row[1])] = row[1]
+    parts = split([fingerprint(record) for record in records])
+    return Hands(
+        inputs,
+        unseen,
+        held,
+        np.array([row[2] for row in rows]),
+        np.array([row[3] for row in rows]),
+        parts[[row[4] for row in rows]],
+    )
+
+
+def fit(hands: Hands, *, steps: int = STEPS, ridge: float = RIDGE) -> np.ndarray:
+    """Return the weights of a belief, float32, fitted to the hands of all games but those to report on.
+
+    Steps of Newton's method, with the cards of a hand taken as independent in the matrix: that is an upper bound of the
+    curvature, so the steps are short enough, and a few dozen arrive.
+
+    Parameters
+    ----------
+    hands : Hands
+        Of all parts.
+    steps : int
+    ridge : float
+        Times half the square of the weights.
+    """
+    used = hands.take(hands.parts != REPORT)
+    weights = np.zeros(used.inputs.shape[2])
+    flat = used.inputs[used.unseen].astype(float)
+    for _ in range(steps):
+        chances = _chances(used, weights)[0][used.unseen]
+        gradient = flat.T @ (used.held[used.unseen] - chances) - ridge * weights
+        spread = flat * (chances * (1 - chances))[:, None]
+        weights += np.linalg.solve(flat.T @ spread + ridge * np.eye(len(weights)), gradient)
+    return weights.astype(np.float32)
+
+
+def log_likelihood(hands: Hands, weights: np.ndarray) -> np.ndarray:
+    """Return, for each hand, the log-likelihood of its cards in nats."""
+    found: np.ndarray = _chances(hands, weights)[1]
+    return found
+
+
+def report(hands: Hands, weights: np.ndarray) -> dict[str, float]:
+    """Return nats a hidden card on the games to report on: of a uniform deal ("before"), of the belief ("after"), and
+    the standard error of their difference ("error")."""
+    reported = hands.take(hands.parts == REPORT)
+    cards = reported.held.sum()
+    before = log_likelihood(reported, np.zeros_like(weights))
+    after = log_likelihood(reported, weights)
+    spread = (after - before).std() * np.sqrt(len(after))
+    return {"before": before.sum() / cards, "after": after.sum() / cards, "error": spread / cards}
+
+
+def _chances(hands: Hands, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return each card's chance to be in the hand [n, m], and the log-likelihood of each hand [n].
+
+    By the elementary symmetric polynomials of the odds: those of all cards, and of all but one.
+    """
+    scores = hands.inputs @ weights.astype(np.float32)
+    odds = np.where(hands.unseen, np.exp(scores), 0).astype(float)
+    sizes = hands.held.sum(1)
+    rows, most = np.arange(len(sizes)), sizes.max()
+    sums = np.zeros((len(sizes), most + 1))
+    sums[:, 0] = 1
+    for card in range(odds.shape[1]):
+        sums[:, 1:] += odds[:, card, None] * sums[:, :-1]
+    total = sums[rows, sizes]
+    chances = np.zeros_like(odds)
+    for card in range(odds.shape[1]):
+        without = np.zeros_like(sums)
+        without[:, 0] = 1
+        for size in range(1, most + 1):
+            without[:, size] = sums[:, size] - odds[:, card] * without[:, size - 1]
+        chances[:, card] = odds[:, card] * without[rows, sizes - 1] / total
+    return chances, (scores * hands.held).sum(1) - np.log(total)
