@@ -5,8 +5,13 @@ It checks as little as the slow reference does: nobody need have drawn what lies
 
 import json
 from collections import Counter
+from functools import cache
 
+import numpy as np
 from reference.coatl import ALL_PIECES, ALL_PROPHECIES, ALL_TEMPLES, COATLS_MAX, HAND_MAX, PROPHECIES_MAX, STORED_MAX
+
+from mexica_ai.game import registry
+from mexica_ai.train.weights import weights_spec
 
 
 def coatl(pieces, ends="", prophecies=(), temple="", closed=False):
@@ -106,3 +111,12 @@ def few_cards(*left, seats=None, **fields):
         seats[2 + index % 2]["hand"].append(card)
     assert all(len(one["hand"]) <= HAND_MAX for one in seats)
     return build(*seats, **fields)
+
+
+@cache
+def believing(scale=0.8):
+    """Return weights whose belief tells cards apart, by features and one by one."""
+    spec = weights_spec("coatl")
+    arrays = registry.get("coatl").weights().arrays()
+    arrays["belief"] = np.random.default_rng(1).normal(0, scale, len(spec.belief))
+    return spec.make(arrays)

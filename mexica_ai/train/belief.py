@@ -1,9 +1,9 @@
 """Fitting a belief: how likely a seat holds each card that another seat does not see, from what all see of the seat.
 
-A hand of `h` of the unseen cards has the odds exp(w . x), summed over its cards, so its probability is that product over
-the sum of the products of all hands of that size (conditional Bernoulli: Chen, Dempster and Liu, "Weighted finite
-population sampling to maximize entropy", 1994). The weights w maximise the likelihood of the hands that seats really
-held, less a ridge. Records know these hands.
+The odds of a card are exp(w . x), those of a hand the product over its cards, and its probability is that over the sum
+of the products of all hands of that size (conditional Bernoulli: Chen, Dempster and Liu, "Weighted finite population
+sampling to maximize entropy", 1994). The weights w maximise the likelihood of the hands that seats really held, less a
+ridge. Records know these hands.
 
 Main functions: `sample`, `fit`, `report`.
 """

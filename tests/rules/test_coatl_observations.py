@@ -13,12 +13,14 @@ import random
 from collections import Counter
 
 import pytest
+from coatl_builder import believing
 from reference.coatl import ALL_PROPHECIES, PROPHECIES
 from reference.coatl import State as Reference
 from reference.coatl_matching import prophecy_points
 from scipy.stats import chisquare
 from weighed import Search
 
+from cext.core.baselines.simple import determinize
 from cext.core.baselines.uct import UCT
 from cext.games.coatl.observations import has_world
 from mexica_ai import IllegalActionError, NotationError, PositionError
@@ -86,8 +88,9 @@ def look(rng, state, reference):
         assert notation.format_position(as_seen) == view
         assert as_seen.view_hash(viewer) == state.view_hash(viewer)
         seed = rng.getrandbits(60)
+        belief = rng.choice([0, 1])
         world = state.copy()
-        world.determinize(viewer, seed)
+        determinize(world, viewer, seed, weights=believing(), belief=belief)
         world.check()
         drawn = notation.format_position(world)
         assert notation.view(drawn, viewer) == view
@@ -99,7 +102,7 @@ def look(rng, state, reference):
             assert has_world(notation.parse_position(notation.view(drawn, other)))
         # Neither the true cards nor those dealt in their place affect the draw.
         for same in (as_seen, notation.parse_position(drawn)):
-            same.determinize(viewer, seed)
+            determinize(same, viewer, seed, weights=believing(), belief=belief)
             for other in range(state.num_players):
                 assert same.view_hash(other) == world.view_hash(other)
         seen["worlds"] += 1

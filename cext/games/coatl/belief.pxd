@@ -40,11 +40,10 @@ ctypedef struct CoatlBeliefC:
 cdef bint belief_begin(const float* weights, const CoatlStateC* state, int viewer, double strength,
                        CoatlBeliefC* belief) noexcept nogil
 
-# Exchanges unseen prophecies, which lie in `places` (sets by the places of ``observations.pxd``), until worlds are as
-# likely as their weights, but only cards of one class: of these the viewer knows the same. `classes`: by card; NULL if
-# there is one class.
-cdef void belief_exchange(const CoatlBeliefC* belief, uint64_t* places, const uint8_t* classes,
-                          bitgen_t* rng) noexcept nogil
+# Deals unseen prophecies, which lie in `places` (sets by the places of ``observations.pxd``), anew, in proportion to the
+# worlds' weights; but cards change places only within a class: of these the viewer knows the same. `classes`: by card;
+# NULL if there is one class.
+cdef void belief_deal(const CoatlBeliefC* belief, uint64_t* places, const uint8_t* classes, bitgen_t* rng) noexcept nogil
 
 # The same for temples.
-cdef void belief_exchange_temples(const CoatlBeliefC* belief, uint64_t* places, bitgen_t* rng) noexcept nogil
+cdef void belief_deal_temples(const CoatlBeliefC* belief, uint64_t* places, bitgen_t* rng) noexcept nogil

@@ -1,14 +1,13 @@
 """The odds of unseen cards in the hands of others, and deals in proportion to them; contracts in ``belief.pxd``.
 
-The exchange is the algorithm of Metropolis et al., "Equation of state calculations by fast computing machines" (1953),
-from a uniform deal.
+A hand is drawn by the method of Chen, Dempster and Liu, "Weighted finite population sampling to maximize entropy" (1994).
 """
 
 import numpy as np
 
 from libc.math cimport exp
 from libc.stdint cimport uint8_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from cext.core.contract.game cimport State
 from cext.core.contract.rng cimport rng_below, rng_uniform
@@ -20,7 +19,8 @@ from cext.games.coatl.plans cimport PLANS_MISSING, plans_reach, plans_temple_met
 from cext.games.coatl.state cimport COATLS, IN_HAND, KEEPING, NO_CARD, NUM_KINDS, PLAYED, CoatlC
 
 cdef enum:
-    TRIES = 8                   # exchanges tried for each card in a hand
+    MAX_HAND = 8                # hidden cards of a seat
+    MAX_TRIES = 64              # of a deal; more than one may be needed with two hands or more
     MOST_LOG_ODDS = 8           # a card is never impossible, and never certain
 
 
@@ -142,67 +142,152 @@ cdef bint belief_begin(const float* weights, const CoatlStateC* state, int viewe
 
 # --- deals
 
+# The odds of the cards of one kind, by seat, and how to find those of a card.
 ctypedef struct OddsC:
-    const float* of_hands[4]
+    const float* of_seats[4]
     const uint8_t* faces        # by card; NULL: a card is its own face
 
-
-cdef inline float _of(const OddsC* odds, int place, int card) noexcept nogil:
-    """Return the odds of a card in a place."""
-    if place >= AWAYS:
-        return 1
-    return odds.of_hands[place - HANDS][odds.faces[card] if odds.faces != NULL else card]
+# Sums of the odds of all hands of k of the cards from the j-th on (elementary symmetric polynomials), at [j][k].
+ctypedef struct SumsC:
+    double of_rest[NUM_CARDS + 1][MAX_HAND + 1]
 
 
-cdef void _exchange(const OddsC* odds, uint64_t* places, const uint8_t* classes, bitgen_t* rng) noexcept nogil:
+cdef double _sum_hands(const OddsC* odds, int seat, const uint8_t* cards, int n, int size,
+                       SumsC* sums) noexcept nogil:
+    """Sum up the odds of all hands of up to `size` of n cards; return that of `size`."""
+    cdef double odd
+    cdef int j, k
+    for k in range(size + 1):
+        sums.of_rest[n][k] = k == 0
+    for j in range(n - 1, -1, -1):
+        odd = odds.of_seats[seat][odds.faces[cards[j]] if odds.faces != NULL else cards[j]]
+        sums.of_rest[j][0] = 1
+        for k in range(1, size + 1):
+            sums.of_rest[j][k] = sums.of_rest[j + 1][k] + odd * sums.of_rest[j + 1][k - 1]
+    return sums.of_rest[0][size]
+
+
+cdef int _draw_hand(uint8_t* cards, int n, int size, const SumsC* sums, uint64_t* hand,
+                    bitgen_t* rng) noexcept nogil:
+    """Draw a hand in proportion to its odds from n cards, after `_sum_hands`. Return how many cards are left."""
+    cdef double rest
+    cdef int j = 0, k, left = 0
+    hand[0] = 0
+    for k in range(size, 0, -1):
+        # The first card of those that are left: the sums say how much all hands with it weigh.
+        rest = rng_uniform(rng) * sums.of_rest[j][k]
+        while j < n - k and rest < sums.of_rest[j + 1][k]:
+            cards[left] = cards[j]
+            left += 1
+            j += 1
+        hand[0] |= <uint64_t>1 << cards[j]
+        j += 1
+    while j < n:
+        cards[left] = cards[j]
+        left += 1
+        j += 1
+    return left
+
+
+cdef bint _try_hands(const OddsC* odds, const int* sizes, uint8_t* cards, int* n, uint64_t* hands,
+                     bitgen_t* rng) noexcept nogil:
+    """Draw the hands of all seats from n cards; return whether they are accepted.
+
+    Hands drawn one after the other are not yet as likely as the product of their odds: each is drawn from what those
+    before it have left. So they are accepted in proportion to what that leaves for the later ones.
+    """
+    cdef SumsC sums
+    cdef double whole, share = 1
+    cdef uint8_t all_cards[NUM_CARDS]
+    cdef int seat, num_all = n[0]
+    memcpy(all_cards, cards, num_all)
+    for seat in range(4):
+        hands[seat] = 0
+        if sizes[seat] == 0:
+            continue
+        if n[0] < num_all:
+            whole = _sum_hands(odds, seat, all_cards, num_all, sizes[seat], &sums)
+            share *= _sum_hands(odds, seat, cards, n[0], sizes[seat], &sums) / whole
+        else:
+            _sum_hands(odds, seat, cards, n[0], sizes[seat], &sums)
+        n[0] = _draw_hand(cards, n[0], sizes[seat], &sums, &hands[seat], rng)
+    return share >= 1 or rng_uniform(rng) < share
+
+
+cdef void _deal_again(const OddsC* odds, uint64_t* places, uint64_t among, bitgen_t* rng) noexcept nogil:
+    """Deal those cards of the places that are `among` these anew, as many to each place."""
     cdef uint8_t cards[NUM_CARDS]
-    cdef uint8_t lies[NUM_CARDS]        # the place of each
+    cdef uint64_t hands[4]
+    cdef int sizes[4]
     cdef uint64_t left
-    cdef int place, i, j, card, _, n = 0, held = 0
-    cdef float now, then
-    for place in range(NUM_UNSEEN_PLACES):      # hands come first
-        left = places[place]
+    cdef int place, number, n, tries, i, held = 0
+    for place in range(HANDS, HANDS + 4):
+        sizes[place - HANDS] = set_size(places[place] & among)
+        held += sizes[place - HANDS]
+        if sizes[place - HANDS] > MAX_HAND:
+            return              # no game leads there
+    if held == 0 or set_size(among) == held == max(sizes[0], sizes[1], sizes[2], sizes[3]):
+        return
+    for tries in range(MAX_TRIES):
+        left = among
+        n = 0
         while left:
             cards[n] = <uint8_t>set_first(left)
-            lies[n] = <uint8_t>place
             left &= left - 1
             n += 1
-        if place < AWAYS:
-            held = n
-    for _ in range(TRIES * held):
-        i = rng_below(rng, held)
-        j = rng_below(rng, n)
-        if lies[i] == lies[j] or (classes != NULL and classes[cards[i]] != classes[cards[j]]):
-            continue
-        now = _of(odds, lies[i], cards[i]) * _of(odds, lies[j], cards[j])
-        then = _of(odds, lies[i], cards[j]) * _of(odds, lies[j], cards[i])
-        if then >= now or rng_uniform(rng) * now < then:
-            card = cards[i]
-            cards[i] = cards[j]
-            cards[j] = <uint8_t>card
+        if _try_hands(odds, sizes, cards, &n, hands, rng):
+            break
     for place in range(NUM_UNSEEN_PLACES):
-        places[place] = 0
-    for i in range(n):
-        places[lies[i]] |= <uint64_t>1 << cards[i]
+        number = set_size(places[place] & among)
+        places[place] &= ~among
+        if place < HANDS + 4:
+            places[place] |= hands[place - HANDS]
+            continue
+        while number > 0:
+            i = rng_below(rng, n)
+            places[place] |= <uint64_t>1 << cards[i]
+            n -= 1
+            cards[i] = cards[n]
+            number -= 1
 
 
-cdef void belief_exchange(const CoatlBeliefC* belief, uint64_t* places, const uint8_t* classes,
-                          bitgen_t* rng) noexcept nogil:
+cdef uint64_t _all_of(const uint64_t* places) noexcept nogil:
+    cdef uint64_t cards = 0
+    cdef int place
+    for place in range(NUM_UNSEEN_PLACES):
+        cards |= places[place]
+    return cards
+
+
+cdef void belief_deal(const CoatlBeliefC* belief, uint64_t* places, const uint8_t* classes,
+                      bitgen_t* rng) noexcept nogil:
     cdef OddsC odds
+    cdef uint64_t left = _all_of(places), among, card
     cdef int seat
     for seat in range(4):
-        odds.of_hands[seat] = belief.cards[seat]
+        odds.of_seats[seat] = belief.cards[seat]
     odds.faces = FACE_OF
-    _exchange(&odds, places, classes, rng)
+    if classes == NULL:
+        _deal_again(&odds, places, left, rng)
+        return
+    while left:
+        among = 0
+        card = left
+        while card:
+            if classes[set_first(card)] == classes[set_first(left)]:
+                among |= card & -card
+            card &= card - 1
+        _deal_again(&odds, places, among, rng)
+        left &= ~among
 
 
-cdef void belief_exchange_temples(const CoatlBeliefC* belief, uint64_t* places, bitgen_t* rng) noexcept nogil:
+cdef void belief_deal_temples(const CoatlBeliefC* belief, uint64_t* places, bitgen_t* rng) noexcept nogil:
     cdef OddsC odds
     cdef int seat
     for seat in range(4):
-        odds.of_hands[seat] = belief.temples[seat]
+        odds.of_seats[seat] = belief.temples[seat]
     odds.faces = NULL
-    _exchange(&odds, places, NULL, rng)
+    _deal_again(&odds, places, _all_of(places), rng)
 
 
 # --- for fits

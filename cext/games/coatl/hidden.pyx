@@ -7,7 +7,7 @@ from cext.core.contract.game cimport State
 from cext.core.contract.rng cimport Stream, rng_below
 from cext.core.contract.sets cimport set_first, set_member, set_size
 from cext.core.contract.types cimport action_t
-from cext.games.coatl.belief cimport CoatlBeliefC, belief_exchange, belief_exchange_temples
+from cext.games.coatl.belief cimport CoatlBeliefC, belief_deal, belief_deal_temples
 from cext.games.coatl.cards cimport FACE_OF, FIRST_CARD, NUM_CARDS, NUM_FACES, NUM_TEMPLES
 from cext.games.coatl.observations cimport AWAYS, DECK, EVERYWHERE, HANDS, NUM_UNSEEN_PLACES, observations_deal, observations_deal_within, observations_lay
 from cext.games.coatl.rules cimport MAX_ACTIONS, rules_accepts_action, rules_legal_actions, rules_matches
@@ -75,7 +75,7 @@ cdef bint _deal_cards(CoatlStateC* state, int viewer, const CoatlBeliefC* belief
         return False
     _deal_evenly(rest, n, places, rng)
     if belief != NULL:
-        belief_exchange(belief, places, NULL, rng)
+        belief_deal(belief, places, NULL, rng)
     observations_lay(state, rest, places)
     return True
 
@@ -100,7 +100,7 @@ cdef bint _deal_temples(CoatlStateC* state, int viewer, const CoatlBeliefC* beli
         return False
     _deal_evenly(rest, n, places, rng)
     if belief != NULL:
-        belief_exchange_temples(belief, places, rng)
+        belief_deal_temples(belief, places, rng)
     for place in range(IN_DECK, ON_COATL):
         state.temples[place] &= <uint16_t>~rest
     for seat in range(4):

@@ -20,7 +20,7 @@ from libc.string cimport memcpy, memset
 from cext.core.contract.game cimport State
 from cext.core.contract.rng cimport MIX_STEP, Stream, rng_below, rng_uniform
 from cext.core.contract.sets cimport set_first, set_size
-from cext.games.coatl.belief cimport CoatlBeliefC, belief_exchange
+from cext.games.coatl.belief cimport CoatlBeliefC, belief_deal
 from cext.games.coatl.cards cimport FACE_OF, NUM_CARDS, NUM_FACES
 from cext.games.coatl.state cimport (ACROSS, AWAY, DEALT, IN_DECK, IN_HAND, MAX_OBSERVATIONS, NO_SEAT, ON_COATL,
                                      PLAYED_UNSEEN, PRIVATE, PUBLIC, PUT_AWAY, RENEWED, REVEALED, UNSURE)
@@ -746,7 +746,7 @@ cdef bint observations_deal(CoatlStateC* state, int viewer, const CoatlBeliefC* 
                 return False
             break
     if belief != NULL:
-        belief_exchange(belief, places, obs.class_of_card, rng)
+        belief_deal(belief, places, obs.class_of_card, rng)
     observations_lay(state, obs.unseen, places)
     _complete(&obs, places, state)
     return True

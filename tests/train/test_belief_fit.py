@@ -1,0 +1,43 @@
+"""Fits of a belief to hands whose odds are known."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from mexica_ai.train import belief
+
+
+def hands(rng, weights, count):
+    """Return hands that were dealt by a belief with these weights."""
+    inputs = rng.normal(0, 1, (count, 12, len(weights))).astype(np.float32)
+    held = np.zeros((count, 12), bool)
+    unseen = np.arange(12) < rng.integers(8, 13, count)[:, None]
+    for row in range(count):
+        possible = list(combinations(np.flatnonzero(unseen[row]), int(rng.integers(1, 4))))
+        odds = np.array([np.exp((inputs[row, list(hand)] @ weights).sum()) for hand in possible])
+        held[row, list(possible[rng.choice(len(possible), p=odds / odds.sum())])] = True
+    inputs[~unseen] = 0
+    return belief.Hands(inputs, unseen, held, np.full(count, 2), rng.random(count), rng.integers(0, 3, count))
+
+
+def test_a_fit_finds_the_weights_by_which_hands_were_dealt():
+    rng = np.random.default_rng(1)
+    weights = np.array([1.0, -0.5, 0.0, 0.3], np.float32)
+    sample = hands(rng, weights, 4000)
+    found = belief.fit(sample)
+    assert found == pytest.approx(weights, abs=0.06)
+    figures = belief.report(sample, found)
+    assert figures["after"] - figures["before"] > 10 * figures["error"]
+    assert belief.report(sample, np.zeros(4, np.float32))["after"] == figures["before"]
+
+
+def test_the_likelihood_of_a_hand_is_that_of_all_hands_of_its_size():
+    rng = np.random.default_rng(2)
+    weights = np.array([1.0, -0.5], np.float32)
+    sample = hands(rng, weights, 20)
+    for row, likelihood in enumerate(belief.log_likelihood(sample, weights)):
+        scores = sample.inputs[row] @ weights
+        cards = np.flatnonzero(sample.unseen[row])
+        sums = [scores[list(hand)].sum() for hand in combinations(cards, int(sample.held[row].sum()))]
+        assert likelihood == pytest.approx(scores[sample.held[row]].sum() - np.log(np.exp(sums).sum()), abs=1e-5)
