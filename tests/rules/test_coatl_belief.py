@@ -53,7 +53,7 @@ def odds_of(state, weights, seat):
 
 
 def chances_of(unseen, sizes, odds):
-    """Return the probability of each world: hands of these sizes, as sorted tuples, of unseen cards with repetitions."""
+    """Return the probability of each world: hands of these sizes, sorted, of unseen cards with repetitions."""
     cards = sorted(unseen.elements())
     worlds = Counter()
 
