@@ -22,6 +22,7 @@ from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
 from mexica_ai.game.records import position_at
 from mexica_ai.io.errors import NotationError
+from mexica_ai.io.figures import are_shares
 from mexica_ai.train.calibration import to_json
 
 MAP = Calibration([(6, 14), (0, 5)], [0.6, 0.7, 0.8, 0.5], [-0.5, -0.7, -0.4, -0.3], [0.8, 0.8, 0.9, 1.1])
@@ -140,6 +141,20 @@ def test_results_have_published_shares(game, with_map):
         for point, before in zip(candidate.forecast, found["forecast"], strict=True):
             assert point.value == (MAP.shares(before["value"], seat, facts) if before["visits"] else before["value"])
         assert candidate.expected_scores == found["expected_scores"]
+
+
+def test_views_of_a_whole_game_are_published(with_map):
+    with_map("coatl")
+    position, number = ai.new_game("coatl", players=2, seed=2), 0
+    while not position.is_over:
+        number += 1
+        if position.is_chance:
+            position.draw(number)
+            continue
+        result = ai.best_turn(position.view(position.to_move), iterations=30, seed=number, candidates=20)
+        assert all(are_shares(candidate.value, 2) for candidate in result.candidates)
+        position.push(result.turn)
+    assert number > 20
 
 
 def test_an_analysis_is_published_by_its_iterations_so_far(with_map):
