@@ -226,6 +226,7 @@ setup(
             "py.typed",
             "*.pyi",
             "weights.json",
+            "calibration.json",
             "cards.json",
             "facts.json",
             "service_config.json",

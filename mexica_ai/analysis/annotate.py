@@ -19,9 +19,9 @@ from mexica_ai.io.strict import quote
 NUM_CANDIDATES = 100  # candidates of each search; the played turn is looked up among them
 DUBIOUS, BLUNDER = 0.05, 0.15  # least losses of turns marked ? and ??
 NOTE = (
-    "before: the mover's expected share of the win if it plays the engine's turn; after: that of the position after "
-    "its turn, by the next search. A search overestimates its own choice, so the two differ even for the engine's "
-    "turn. The loss is not their difference: it compares the turn with the engine's by the same measure."
+    "before: the mover's published share of the win by a search before its turn; after: that by a new search of the "
+    "position after it. After the engine's own turns the two agree on average, but not each time, since the second "
+    "search sees more. The loss is not their difference: it compares the turn with the engine's by the same search."
 )
 MIN_VISIT_SHARE = 0.02  # of the choice's visits; the value of a candidate with fewer is too uncertain to compare
 
@@ -39,10 +39,10 @@ class TurnEvaluation:
     turn : list of str
         The turn, as in the record.
     before : list of float
-        Expected share of the win before the turn, if the seat to move plays the engine's choice.
+        Published share of the win by the search before the turn, whose seat to move plays the engine's choice.
     after : list of float
-        Expected share of the win after the turn, from a search of the position it led to; the true share if
-        the turn ended the game.
+        Published share of the win by an independent search of the position that the turn led to; the true share
+        if the turn ended the game.
     choice : list of str
         The engine's own turn; spelled like `turn` if both lead to the same position.
     choice_value : list of float
@@ -140,8 +140,9 @@ def evaluate_record(
     input is checked before the first search. A turn followed by a random event is evaluated after another,
     newly drawn outcome of that event, so that luck does not count for or against the turn.
 
-    A search rates its own choice higher than the next search does, which looks for the best reply: by about
-    0.05 after a thousand iterations. So the loss is not `choice_value` minus `after`. If the search visited
+    `before` and `after` are one measure, the published shares of two searches: after the engine's own turns they
+    agree on average. They differ from turn to turn, since the second search looks at the replies anew. So the loss
+    is not `choice_value` minus `after`. If the search visited
     the played turn often enough (`MIN_VISIT_SHARE`), the loss is the difference of the two values that this
     search found. Otherwise one more search values the position after the choice, and the loss is the
     difference to `after`. So n turns take n + 1 searches, and one more for each turn with few visits.

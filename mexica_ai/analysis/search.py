@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cext.core.learning.weights import Weights
 from cext.core.search.search import Search as Search
 from cext.core.search.turn_search import TurnSearch
-from mexica_ai.analysis import levels
+from mexica_ai.analysis import calibration, levels
 from mexica_ai.analysis.limits import (
     DEFAULT_BATCH,
     DEFAULT_CANDIDATES,
@@ -181,6 +181,15 @@ class SearchRun:
                 weights=weights_for(position.game, settings.weights),
                 **settings.arguments(position.game),
             )
+        self._calibration = self._find_calibration()
+
+    def _find_calibration(self) -> calibration.Calibration | None:
+        """Return the map to what is published: that of the game, if it was fitted to such searches."""
+        weights = self.search.weights
+        if weights is None or self.settings.evaluator is not None or not isinstance(self.search, Search):
+            return None
+        path = registry.get(self.position.game).learning.calibration
+        return calibration.find(path, weights.version, self.position.players)
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise TypeError("a SearchRun cannot be copied or pickled: it runs once, in this process; make one in each")
@@ -231,7 +240,17 @@ class SearchRun:
         level, candidates = self.settings.level, self.settings.candidates
         num_listed = candidates if level == levels.HIGHEST else max(candidates, levels.MAX_CHOICES)
         result = _to_result(self.position.game, self.search.result(num_listed), self.search.weights)
-        return levels.choose(level, self.position.game, result, self._seat, candidates)
+        result = levels.choose(level, self.position.game, result, self._seat, candidates)
+        if self._calibration is None:
+            return result
+        exact = [self._ends_game(candidate) for candidate in result.candidates]
+        return self._calibration.published(result, self.position.state, self._seat, exact)
+
+    def _ends_game(self, candidate: Candidate) -> bool:
+        state = self.position.state.copy()
+        for action in candidate.turn:
+            state.apply(registry.get(self.position.game).text.parse_action(action))
+        return state.is_terminal
 
 
 def weights_for(

@@ -23,6 +23,7 @@ import json
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from cext.core.contract.game import Game as Rules
@@ -316,11 +317,16 @@ class Learning:
     varied : (start, random) -> dict, optional
         A JSON position with other things in the hands of the seats than `start` has; some games of self-play begin
         there.
+    calibration : path, optional
+        The file of the fitted maps between the shares of the win that searches find and those that are published
+        (`mexica_ai.analysis.calibration`). Without it they are published as found, as they are by searches with other
+        weights than those that the maps were fitted with.
     """
 
     schema: Schema | None = None
     weights: WeightsSpec | None = None
     varied: Callable[[Fields, random.Random], Fields] | None = None
+    calibration: Path | None = None
 
 
 @dataclass(frozen=True)

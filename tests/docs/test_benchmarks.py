@@ -193,49 +193,122 @@ def test_levels_fit_or_do_not(monkeypatch, level, share, elo, fits):
 
 @pytest.mark.real("processes")
 def test_calibration(tmp_path):
-    path = tmp_path / "games.jsonl"
-    args = ("--game", "coatl", "--iterations", 2, "--out", path)
-    figures("calibration.py", "--game", "mexica", "--iterations", 2, "--out", path, "--games", 20)
-    found = figures("calibration.py", *args, "--games", 20)
-    assert found["games"] == 20  # not those of the other game
-    assert sum(row["shares"] for row in found["tenths"]) > 400
+    path, fitted = tmp_path / "games.jsonl", tmp_path / "map.json"
+    args = ("--game", "coatl", "--data", path)
+    plan = ("--iterations", 64, "--players", 2, "--scale", 0.004)
+    for game in ("mexica", "coatl"):
+        done = run("calibration.py", "collect", "--game", game, "--data", path, *plan, "--part", "fit")
+        assert done.returncode == 0, done.stderr
+    assert run("calibration.py", "collect", *args, *plan).returncode == 0
+    before = path.read_bytes()
+    assert run("calibration.py", "collect", *args, *plan).returncode == 0
+    assert path.read_bytes() == before  # complete
+    batches = [json.loads(line) for line in before.splitlines()]
+    assert [(batch["game"], batch["made"]["part"]) for batch in batches] == [
+        ("mexica", "fit"),
+        ("coatl", "fit"),
+        ("coatl", "test"),
+    ]
+    for batch in batches:
+        assert all((game["number"] % 5 == 0) is (batch["made"]["part"] == "test") for game in batch["games"])
+    done = run("calibration.py", "fit", *args, "--map", fitted)
+    assert done.returncode == 0, done.stderr
+    version = registry.get("coatl").weights().version
+    assert json.loads(fitted.read_text())["weights"] == version
+    done = run("calibration.py", "test", *args, "--map", fitted, "--json")
+    (found,) = json.loads(done.stdout)
+    assert done.returncode == (0 if found["passes"] else 1)
+    assert found["setting"]["games"] == 5
+    assert sum(row["shares"] for row in found["tenths"]) > 100
     assert all(row["from"] <= row["published"] <= row["from"] + 0.1 for row in found["tenths"])
     assert list(found["weights"]) == ["constant", "leaf", "search - leaf"]
-    before = path.read_bytes()
-    assert figures("calibration.py", *args, "--games", 20) == found  # without more games
-    assert path.read_bytes() == before
-    path.write_bytes(before.replace(registry.get("coatl").weights().version.encode(), b"0" * 12))
-    assert "by other weights; expected another file" in run("calibration.py", *args, "--games", 20).stderr
-    assert "nim has no weights to evaluate with" in run("calibration.py", "--game", "nim", "--out", path).stderr
+    assert found["step"]["turns"] > 100
+    assert "| to move | from 0." in run("calibration.py", "test", *args, "--map", fitted).stdout
+    fitted.write_text(fitted.read_text().replace(version, "0" * 12))
+    assert "fitted with weights 000000000000" in run("calibration.py", "test", *args, "--map", fitted).stderr
+    path.write_bytes(before.replace(version.encode(), b"0" * 12))
+    assert f"by weights {version}" in run("calibration.py", "test", *args).stderr
+    assert "nim has no weights to evaluate with" in run("calibration.py", "fit", "--game", "nim", "--data", path).stderr
 
 
-def test_calibration_finds_what_searching_adds(monkeypatch):
+@pytest.fixture
+def calibrating(monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
-    script = runpy.run_path(str(BENCHMARKS / "calibration.py"))
+    return argparse.Namespace(**runpy.run_path(str(BENCHMARKS / "calibration.py")))
+
+
+def searched(share, **others):
+    """Return a search of seat 0 that found this share."""
+    one = {"seat": 0, "value": [share, 1 - share], "leaf": 0.5, "facts": [6.0, 0.0], "exact": False, "forced": False}
+    return one | {"after": None} | others
+
+
+def test_calibration_goes_through_the_records_of_others(calibrating):
+    record = json.loads((BENCHMARKS.parent / "examples" / "coatl_game.jsonl").read_text().splitlines()[0])
+    made = {"seed": 1, "iterations": 8, "players": 2, "every": 10, "source": "others", "part": "test"}
+    weights = registry.get("coatl").weights()
+    (game,) = calibrating.play("coatl", weights, made, 0, [(7, record)])["games"]
+    seat_turns = len(record["turns"])
+    assert seat_turns // 20 <= len(game["searched"]) <= seat_turns // 10 + 1
+    assert game["number"] == 7
+    assert sum(game["won"]) == 1
+    for one in game["searched"]:
+        assert one["after"] is not None
+        assert one["facts"][0] in (0.0, 3.0)  # of one iteration if the turn is forced
+    (of_fit,) = calibrating.play("coatl", weights, made | {"part": "fit"}, 0, [(7, record)])["games"]
+    assert game["searched"][0] | {"after": None} == of_fit["searched"][0]  # the fit needs no search after it
+
+
+def test_calibration_finds_what_searching_adds(calibrating):
     random_ = random.Random(1)
     games = []
     for _ in range(4000):
         truth = random_.uniform(0.2, 0.8)
-        leaf, searched = (truth + random_.uniform(-0.15, 0.15) for _ in range(2))
+        leaf, share = (truth + random_.uniform(-0.15, 0.15) for _ in range(2))
         won = float(random_.random() < truth)
-        games.append({"searched": [[0, [searched, 1 - searched], leaf]], "won": [won, 1 - won]})
-    found = script["weights_of"](games)
+        games.append({"searched": [searched(share, leaf=leaf)], "won": [won, 1 - won]})
+    found = calibrating.weights_of(games)
     weight, error = found["search - leaf"]
     # The errors of both are equal, of variance 0.0075 beside 0.03 of the truth: each has the weight 0.03 / 0.0675.
     assert abs(weight - 0.444) < 4 * error < 0.4
-    rows = script["tenths"](games)
+    rows = calibrating.tenths(games)
     for row in rows:
         assert row["to_move"]
         assert row["won"] == pytest.approx(row["published"], abs=0.1 + 4 * row["error"])
     # Positions of the same game tell nothing more, and do not make the errors smaller.
     repeated = [game | {"searched": game["searched"] * 10} for game in games]
-    for name, pair in script["weights_of"](repeated).items():
+    for name, pair in calibrating.weights_of(repeated).items():
         assert pair == pytest.approx(found[name]), name
-    for row, again in zip(rows, script["tenths"](repeated), strict=True):
+    for row, again in zip(rows, calibrating.tenths(repeated), strict=True):
         assert again["error"] == pytest.approx(row["error"])
     # The borders of tenths belong to those above.
-    edges = [{"searched": [[0, [share, 1 - share], 0.5]], "won": [1.0, 0.0]} for share in (0.0, 0.3, 0.7, 1.0)]
-    assert [(row["from"], row["shares"]) for row in script["tenths"](edges)] == [(0.0, 1), (0.3, 1), (0.7, 1), (0.9, 1)]
+    edges = [{"searched": [searched(share)], "won": [1.0, 0.0]} for share in (0.0, 0.3, 0.7, 1.0)]
+    assert [row["from"] for row in calibrating.tenths(edges)] == [0.0, 0.3, 0.7, 0.9]
+
+
+@pytest.mark.parametrize(
+    ("wins", "count", "passes"),
+    [(0.5, 400, True), (0.7, 400, False), (0.7, 99, True), (0.58, 400, True), (0.62, 400, False)],
+)
+def test_a_tenth_passes_within_the_aim_or_two_errors(calibrating, wins, count, passes):
+    games = [
+        {"searched": [searched(0.55)], "won": [won, 1 - won]} for won in (float(i < wins * count) for i in range(count))
+    ]
+    (row,) = calibrating.tenths(games)
+    assert row["passes"] is passes
+
+
+def test_steps_are_of_the_same_seat(calibrating):
+    one = calibrating.calibration.Calibration([(6, 6), (0, 0)], [1] * 4, [-1] * 4, [1] * 4)
+    after = searched(0.5, seat=1)  # of the other seat's search
+    game = {"searched": [searched(0.6, after=after), searched(0.4, after=[0.0, 1.0])], "won": [0.0, 1.0]}
+    shown = [calibrating.published(game, one)] * 3
+    before, later = one.shares([0.6, 0.4], 0, (6.0, 0.0))[0], one.shares([0.5, 0.5], 1, (6.0, 0.0))[0]
+    last = one.shares([0.4, 0.6], 0, (6.0, 0.0))[0]
+    found = calibrating.steps(shown)
+    assert found["mean"] == pytest.approx((later - before - last) / 2)
+    assert not found["passes"]
+    assert calibrating.published(game, None)["searched"][0]["value"] == [0.6, 0.4]
 
 
 @pytest.mark.real("processes")

@@ -27,3 +27,4 @@ SPEC = WeightsSpec(
     action_features=enum_names(weights, "ACTION_"),
     policy_inputs=policy.policy_inputs,
 )
+CALIBRATION = SPEC.path.with_name("calibration.json")  # of `mexica_ai.analysis.calibration`

@@ -22,3 +22,4 @@ SPEC = WeightsSpec(
     policy_inputs=policy.policy_inputs,
 )
 """Features and categories of Tzolk'in, and the layout of its weights in memory."""
+CALIBRATION = SPEC.path.with_name("calibration.json")  # of `mexica_ai.analysis.calibration`

@@ -1,7 +1,7 @@
 """Coatl as one object: its text forms, views, random events, pictures, training. Records contain the events."""
 
 from cext.games.coatl import hidden, ops
-from cext.games.coatl.spec import SPEC
+from cext.games.coatl.spec import CALIBRATION, SPEC
 from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Reasons, Secrets, Starts, Text, Views
 from mexica_ai.games.coatl import compact, draw, edit, effects, entry, legality, notation, tensor
 from mexica_ai.games.coatl.render import render
@@ -60,6 +60,6 @@ GAME = Game(
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry, entry.describe),
     editor=edit.EDITOR,
     reasons=Reasons(legality.why_illegal, effects.describe, ("actions_left",)),
-    learning=Learning(tensor.SCHEMA, SPEC),
+    learning=Learning(tensor.SCHEMA, SPEC, calibration=CALIBRATION),
     level_errors=LEVEL_ERRORS,
 )

@@ -6,7 +6,7 @@ there are no views. A full position contains them, and the end of period 1 deals
 
 from cext.core.contract.game import State
 from cext.games.mexica import ops
-from cext.games.mexica.spec import SPEC
+from cext.games.mexica.spec import CALIBRATION, SPEC
 from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Proposals, Reasons, Secrets, Starts, Text
 from mexica_ai.games.mexica import board, compact, draw, edit, effects, entry, legality, notation, removal, tensor
 from mexica_ai.games.mexica.render import render
@@ -94,7 +94,7 @@ GAME = Game(
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry, entry.describe, entry.GRID),
     editor=edit.EDITOR,
     reasons=Reasons(legality.why_illegal, effects.describe, ("action_points", "action_tokens")),
-    learning=Learning(tensor.SCHEMA, SPEC),
+    learning=Learning(tensor.SCHEMA, SPEC, calibration=CALIBRATION),
     proposals=Proposals(
         removal.offered,
         removal.judge,
