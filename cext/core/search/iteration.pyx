@@ -205,14 +205,13 @@ cdef int _find_edge(SearchC* search, NodeC* node, action_t action) noexcept nogi
 
 cdef inline double _exploration(SearchC* search, NodeC* node) noexcept nogil:
     """Return the PUCT constant of a node."""
-    cdef double factor = search.options.exploration_rivals if node.player != search.viewer else 1.0
     # At the end of the budget visits go to the best turn found, not to turns that are almost equal.
     if node.turn == search.root_turn and atomic_load_u32(&search.is_confirming):
         return 0.0
     # The first decision of a turn chooses a plan; the later ones carry it out.
     if node.parent != NO_NODE and search.graph.nodes[node.parent].turn == node.turn:
-        return factor * search.options.exploration_in_turn
-    return factor * search.options.exploration
+        return search.options.exploration_in_turn
+    return search.options.exploration
 
 
 cdef inline double _edge_utility(SearchC* search, const EdgeC* edge, uint32_t edge_visits, int player) noexcept nogil:
@@ -241,7 +240,7 @@ ctypedef struct ReplyC:
     uint32_t child
 
 
-cdef inline void _compare_reply(WorkerC* worker, NodeC* node, const EdgeC* edge, uint32_t visits, double utility,
+cdef inline void _compare_reply(NodeC* node, const EdgeC* edge, uint32_t visits, double utility,
                                 ReplyC* reply) noexcept nogil:
     """Keep an edge if it is better than the reply; few visits count less."""
     cdef double gain = (utility - search_node_utility(node, node.player)) * visits / (visits + DOUBT)
@@ -286,7 +285,7 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
             break
         utility = _edge_utility(search, &edges[i], visits, player)
         if replies:
-            _compare_reply(worker, node, &edges[i], visits, utility, &reply)
+            _compare_reply(node, &edges[i], visits, utility, &reply)
         score = utility + factor * edges[i].prior / (1 + visits)
         if score > best_score:
             best_score = score
@@ -376,7 +375,7 @@ cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width, int n
         else:
             utility = _edge_utility(search, edge, edge.visits, player)
             if replies:
-                _compare_reply(worker, node, edge, edge.visits, utility, &reply)
+                _compare_reply(node, edge, edge.visits, utility, &reply)
         score = utility + exploration * edge.prior * sqrt(<double>edge.available) / (1 + edge.visits)
         if score > best_score:
             best_score = score

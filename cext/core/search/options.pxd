@@ -8,7 +8,7 @@ ctypedef struct OptionsC:
     double whole_turns, playout_weight, margin_weight, margin_scale
     double prior_noise, history, history_doubt
     double confirming_share, early_stop
-    double exploration_rivals, best_reply
+    double best_reply
     double halving, halving_scale, gumbel_scale
 
 # Returns the given values, and the defaults of the options not given. Raises SearchError for an unknown name (reason

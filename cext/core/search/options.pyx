@@ -10,8 +10,6 @@ OPTIONS = {
     "exploration": (0.7, 0.0, 100.0),
     # PUCT constant within a turn. Low, because the same seat goes on choosing.
     "exploration_in_turn": (0.4, 0.0, 100.0),
-    # Both times this where another seat than the searching one moves.
-    "exploration_rivals": (1.0, 0.0, 100.0),
     # Where another seat moves, a descent through an action that is not its best counts, to this share, as the mean of
     # its best action.
     "best_reply": (0.0, 0.0, 1.0),
