@@ -2,8 +2,10 @@
 
 import argparse
 import dataclasses
+import gzip
 import importlib
 import json
+import math
 import random
 import re
 import runpy
@@ -11,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import mexica_ai
@@ -151,6 +154,78 @@ def test_cases_that_cannot_be_made_or_measured(tmp_path, regret, capsys):
     with pytest.raises(SystemExit):
         regret("measure", "mexica", "--data", tmp_path / "x.jsonl", "--engine", "greedy", "greedy")
     assert "greedy is given twice; expected different engines" in capsys.readouterr().err
+
+
+@pytest.fixture
+def hope(monkeypatch, capsys):
+    """Return a function that runs hope.py in this process and returns what it prints."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    script = runpy.run_path(str(BENCHMARKS / "hope.py"))
+
+    def run_here(*args):
+        monkeypatch.setattr(sys, "argv", ["hope.py", *map(str, args)])
+        script["main"]()
+        return capsys.readouterr().out
+
+    run_here.script = script
+    return run_here
+
+
+def test_hope(hope, tmp_path):
+    record = (BENCHMARKS.parent / "examples" / "coatl_game.jsonl").read_bytes()
+    path = tmp_path / "games.jsonl.gz"
+    path.write_bytes(gzip.compress(record + b"no record\n" + record))
+    args = (path, "--numbers", 2, "--every", 10, "--iterations", 20, "--set", "exploration=5")
+    found = json.loads(hope(*args, "--json"))
+    assert found["games"] == 2
+    default, other = found["variants"]["default"], found["variants"]["exploration=5"]
+    assert default["forecast"] - found["result"] == pytest.approx(default["hope"]["mean"], abs=1e-4)
+    assert sum(fifth["decisions"] for fifth in default["fifths"]) == found["decisions"]
+    assert default["brier_less_default"] == {"mean": 0, "error": 0}
+    assert other["forecast"] != default["forecast"]
+    difference = other["log_loss"] - default["log_loss"]
+    assert other["log_loss_less_default"]["mean"] == pytest.approx(difference, abs=1e-4)
+    opened = json.loads(hope(*args, "--open", "--play", 2, "--json"))
+    assert opened["decisions"] <= found["decisions"]  # Coatl has nothing to show before the first turn
+    assert opened["variants"]["default"]["forecast"] != default["forecast"]
+    text = hope(*args)
+    assert f"{found['decisions']} decisions of 2 games" in text
+    assert text.count("exploration=5") == 2
+
+
+def test_hope_shows_hands_to_all(hope):
+    position = mexica_ai.Position.from_json(
+        json.loads((BENCHMARKS.parent / "examples" / "coatl_midgame.json").read_text())
+    )
+    shown = hope.script["shown"](position)
+    for before, after in zip(position.to_json()["seats"], shown.to_json()["seats"], strict=True):
+        assert after["shown"] == after["hand"] == before["hand"]
+    with pytest.raises(SystemExit, match="mexica has no hands"):
+        hope.script["shown"](mexica_ai.new_game("mexica"))
+
+
+def test_the_error_of_the_hope_is_by_games(hope):
+    values, games = np.array([1.0, 1.0, 0.0, 0.0]), np.array([0, 0, 1, 1])
+    # Two games are two numbers, not four: 0.5 is their mean, and the sums of a game are off it by 1.
+    assert hope.script["estimate"](values, games) == {"mean": 0.5, "error": pytest.approx(math.sqrt(2) / 4, abs=1e-5)}
+    one, half = hope.script["losses"](np.array([1.0, 0.5]), np.array([0.0, 0.5]))[0]
+    assert one == pytest.approx(-math.log(1e-4))
+    assert half == pytest.approx(math.log(2))
+
+
+def test_what_hope_cannot_do(hope, capsys, tmp_path):
+    for options, text in (
+        ("explore=1", "no option 'explore'"),
+        ("exploration=x", "expected exploration= and a number"),
+    ):
+        with pytest.raises(SystemExit):
+            hope(tmp_path / "x.jsonl", "--set", options)
+        assert text in capsys.readouterr().err
+    with pytest.raises(SystemExit, match=r"hope\.py: .*No such file"):
+        hope(tmp_path / "x.jsonl")
+    (tmp_path / "x.jsonl").touch()
+    with pytest.raises(SystemExit, match="no decisions in these games"):
+        hope(tmp_path / "x.jsonl")
 
 
 @pytest.mark.real("processes")

@@ -97,6 +97,28 @@ def test_a_reply_is_compared_with_the_worlds_in_which_it_was_available():
     assert losing[0] == pytest.approx(sum(losing[1:]) / 5, abs=0.02), losing
 
 
+def value_after_a_lead(lead, hand, unseen, **options):
+    """Return the leader's share of the win after a lead, where the rival explores both cards of its hand a lot."""
+    state = deal([[lead, 0], hand], [card for card in unseen if card not in hand])
+    search = Search(state, seed=1, margin_weight=0, exploration=100, exploration_in_turn=100, **options)
+    search.run(iterations=6000)
+    search.check_visits()
+    root, *others = search.tree()
+    [child] = [edge["node"] for edge in root["edges"] if edge["action"] == lead]
+    assert all(sum(node["value"]) == pytest.approx(1) for node in (root, *others))
+    return search.tree()[child]["value"][0]
+
+
+def test_a_rival_that_explores_counts_as_if_it_had_played_its_best_action_in_that_world():
+    # A hand of two of these cards has none above 7 in 6 of 28 cases, and one above 7 in 16 of them.
+    unseen = [3, 4, 5, 6, 8, 9, 10, 11]
+    best, mean = 6 / 28, 6 / 28 + 16 / 28 / 2
+    values = [value_after_a_lead(7, unseen[:2], unseen, best_reply=share) for share in (0, 0.5, 1)]
+    assert best + 0.1 < values[0] < mean
+    assert values[1] == pytest.approx((values[0] + best) / 2, abs=0.06)
+    assert values[2] == pytest.approx(best, abs=0.03)
+
+
 def test_at_the_end_of_the_game_the_margin_has_a_tenth_of_its_weight():
     # The last seat wins by a point with 10 and loses by one with 5; each card ends the game.
     state = deal([[8], [5, 10]])

@@ -9,8 +9,8 @@ cdef int iteration_run(WorkerC* worker) noexcept nogil
 # -1 if the memory is used up.
 cdef int iteration_descend(WorkerC* worker) noexcept nogil
 
-# Adds the outcome of a descent to all nodes and edges of its path.
-cdef void iteration_back_up(WorkerC* worker, const double* values, const double* scores, bint is_over) noexcept nogil
+# Adds the outcome of a descent to all nodes and edges of its path; values and scores change on the way (`best_reply`).
+cdef void iteration_back_up(WorkerC* worker, double* values, double* scores, bint is_over) noexcept nogil
 
 # Undoes the counts of a descent that cannot be backed up.
 cdef void iteration_cancel(WorkerC* worker) noexcept nogil

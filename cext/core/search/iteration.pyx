@@ -6,6 +6,7 @@ random events and hidden information; a seat may play many actions in a row.
 Sources
 * PUCT selection with priors: Rosin, "Multi-armed bandits with episode context" (2011); Silver et al. (2017).
 * Back-up of a vector, max^n: Luckhardt and Irani (1986); in Monte Carlo trees: Nijssen and Winands (2012).
+* Best replies: Coulom, "Efficient selectivity and backup operators in Monte-Carlo tree search" (2006).
 * Progressive widening: Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007).
 * Repeated random events: Couetoux et al., "Continuous upper confidence trees" (2011), double progressive widening.
 * Information sets and availability counts: Cowling, Powley, Whitehouse, "Information Set MCTS" (2012).
@@ -38,6 +39,7 @@ from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 
 cdef enum:
     MAX_EVENTS = 1000000000     # different draws at a node
+    DOUBT = 4                   # visits without gain that are added to those of a reply
     PREFETCH = 8                # selection prefetches the child of the edge this far ahead
 
 
@@ -80,6 +82,7 @@ cdef int iteration_descend(WorkerC* worker) noexcept nogil:
     # Step 2. Select: descend by PUCT to a new node (and on to the end of its turn, see `whole_turns`), or to the end of
     # the game.
     while not is_leaf and ops.current_player(state) != TERMINAL and worker.path_length < MAX_PATH:
+        worker.path_best[worker.path_length] = NO_NODE
         if ops.current_player(state) == CHANCE:
             edge = NO_EDGE
             action = 0
@@ -231,6 +234,22 @@ cdef inline double _num_first_visits(SearchC* search, NodeC* node) noexcept nogi
     return search.options.first_visits * sqrt(<double>atomic_load_u32(&node.visits))
 
 
+# The best action found so far where a rival moves.
+ctypedef struct ReplyC:
+    double gain
+    uint32_t child
+
+
+cdef inline void _compare_reply(NodeC* node, const EdgeC* edge, uint32_t visits, double utility,
+                                ReplyC* reply) noexcept nogil:
+    """Keep an edge if it is better than the reply; few visits count less."""
+    cdef double gain = (utility - search_node_utility(node, node.player)) * visits / (visits + DOUBT)
+    cdef uint32_t child = atomic_load_u32(&edge.child)
+    if child != NO_NODE and child != SEVERAL_NODES and (reply.child == NO_NODE or gain > reply.gain):
+        reply.gain = gain
+        reply.child = child
+
+
 cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
     """Choose an edge where every world has the same actions. Return its index, or -1 if there is no memory."""
     # Edges are in the order in which they came into view, visited ones first. They are read without the lock, because a
@@ -240,6 +259,8 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
     cdef double factor, utility, first_play, score, best_score = -1e300
     cdef uint32_t visits
     cdef int i, width, num_edges = graph_num_edges(node), player = node.player, best = 0
+    cdef bint replies = search.options.best_reply > 0 and player != search.viewer
+    cdef ReplyC reply = ReplyC(0.0, NO_NODE)
     # A node without edges has not been expanded, and its num_legal may not be known yet.
     width = ranking_width(search, node, <int>atomic_load_u32(&node.num_legal)) if num_edges > 0 else 1
     if width > num_edges:
@@ -256,16 +277,20 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
         if visits == 0:
             # Nor do the edges after it: they were added with it and rank lower, or were added later.
             if i < _num_first_visits(search, node):
-                return i
+                best = i
+                break
             score = first_play + factor * edges[i].prior
             if score > best_score:
                 best = i
             break
         utility = _edge_utility(search, &edges[i], visits, player)
+        if replies:
+            _compare_reply(node, &edges[i], visits, utility, &reply)
         score = utility + factor * edges[i].prior / (1 + visits)
         if score > best_score:
             best_score = score
             best = i
+    worker.path_best[worker.path_length] = reply.child
     return best
 
 
@@ -331,6 +356,8 @@ cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width, int n
     cdef EdgeC* edge
     cdef double exploration, utility, score, best_score = -1e300
     cdef int i, j, best = -1, player = node.player, num_known = node.num_edges
+    cdef bint replies = search.options.best_reply > 0 and player != search.viewer
+    cdef ReplyC reply = ReplyC(0.0, NO_NODE)
     if node.num_legal == UNKNOWN:
         atomic_store_u32(&node.num_legal, <uint32_t>n)
     exploration = _exploration(search, node)
@@ -342,14 +369,18 @@ cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width, int n
         edge.available += 1
         if edge.visits == 0:
             if i < _num_first_visits(search, node):
-                return j
+                best = j
+                break
             utility = search_node_utility(node, player) - search.options.first_play_reduction
         else:
             utility = _edge_utility(search, edge, edge.visits, player)
+            if replies:
+                _compare_reply(node, edge, edge.visits, utility, &reply)
         score = utility + exploration * edge.prior * sqrt(<double>edge.available) / (1 + edge.visits)
         if score > best_score:
             best_score = score
             best = j
+    worker.path_best[worker.path_length] = reply.child
     return best
 
 
@@ -395,23 +426,43 @@ cdef inline void _learn(SearchC* search, NodeC* node, int edge, double utility) 
                 utility - node.utility_sum[node.player] / node.finished)
 
 
-cdef void iteration_back_up(WorkerC* worker, const double* values, const double* scores, bint is_over) noexcept nogil:
+cdef inline void _count_best_reply(SearchC* search, uint32_t best, double* utilities, double* values,
+                                   double* scores) noexcept nogil:
+    """Move the outcome of a descent, in which a rival did not take its best action, to the mean of that one."""
+    cdef NodeC* node = search.graph.nodes + best
+    cdef double share = search.options.best_reply, finished = atomic_load_u32(&node.finished)
+    cdef int seat
+    if finished == 0:
+        return
+    for seat in range(search.num_players):
+        utilities[seat] += share * (atomic_load_f64(&node.utility_sum[seat]) / finished - utilities[seat])
+        values[seat] += share * (atomic_load_f64(&node.value_sum[seat]) / finished - values[seat])
+        scores[seat] += share * (atomic_load_f64(&node.score_sum[seat]) / finished - scores[seat])
+
+
+cdef void iteration_back_up(WorkerC* worker, double* values, double* scores, bint is_over) noexcept nogil:
     cdef SearchC* search = worker.search
     cdef double utilities[MAX_SEATS]
     cdef NodeC* node
+    cdef EdgeC* edge
+    cdef double utility
     cdef int i, seat
     leaf_utilities(search, values, scores, is_over, utilities)
-    for i in range(worker.path_length + 1):
+    for i in range(worker.path_length, -1, -1):
         node = search.graph.nodes + worker.path_nodes[i]
+        utility = utilities[node.player] if node.player >= 0 else 0.0
+        if (i < worker.path_length and worker.path_best[i] != NO_NODE
+                and worker.path_best[i] != worker.path_nodes[i + 1]):
+            _count_best_reply(search, worker.path_best[i], utilities, values, scores)
         spin_lock(&node.lock)
-        if search.history != NULL and i < worker.path_length and worker.path_edges[i] != NO_EDGE and node.finished > 0:
-            _learn(search, node, worker.path_edges[i], utilities[node.player])
+        if i < worker.path_length and worker.path_edges[i] != NO_EDGE:
+            if search.history != NULL and node.finished > 0:
+                _learn(search, node, worker.path_edges[i], utility)
+            edge = graph_edges(&search.graph, node) + worker.path_edges[i]
+            atomic_add_f64_locked(&edge.utility_sum, utility)
         for seat in range(search.num_players):
             atomic_add_f64_locked(&node.utility_sum[seat], utilities[seat])
             atomic_add_f64_locked(&node.value_sum[seat], values[seat])
             atomic_add_f64_locked(&node.score_sum[seat], scores[seat])
         atomic_store_u32(&node.finished, node.finished + 1)
-        if i < worker.path_length and worker.path_edges[i] != NO_EDGE:
-            atomic_add_f64_locked(&graph_edges(&search.graph, node)[worker.path_edges[i]].utility_sum,
-                                  utilities[node.player])
         spin_unlock(&node.lock)

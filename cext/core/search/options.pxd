@@ -9,6 +9,7 @@ ctypedef struct OptionsC:
     double prior_noise, history, history_doubt
     double belief
     double confirming_share, early_stop
+    double best_reply
     double halving, halving_scale, gumbel_scale
 
 # Returns the given values, and the defaults of the options not given. Raises SearchError for an unknown name (reason

@@ -10,6 +10,9 @@ OPTIONS = {
     "exploration": (0.7, 0.0, 100.0),
     # PUCT constant within a turn. Low, because the same seat goes on choosing.
     "exploration_in_turn": (0.4, 0.0, 100.0),
+    # Where another seat moves, a descent through an action that is not its best counts, to this share, as the mean of
+    # its best action.
+    "best_reply": (0.0, 0.0, 1.0),
     # The assumed utility of an action without visits is that of its node less this.
     "first_play_reduction": (0.0, 0.0, 1.0),
     # The first_visits * sqrt(visits) actions with the best priors are visited at least once.
