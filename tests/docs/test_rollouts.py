@@ -121,12 +121,12 @@ def test_choices_that_nobody_rolled_out_are_rolled_out_once(coatl):
     turns = coatl["rollouts"][0]["turns"]
     lean = coatl | {"turns": 1, "rollouts": [coatl["rollouts"][0] | {"turns": turns[:1]}]}
     engines = [("random,seed=5", {}), ("random,seed=6", {}), ("mcts", {"iterations": 40, "memory": 8})]
-    full, choices = rollouts.choose(lean, engines)
+    full, choices, forecasts = rollouts.choose(lean, engines)
     known = rollouts.advantages(full)
     assert len(known) > 1
     assert set(known) == {rollouts.key_of(lean, turn) for turn in [turns[0]["turn"], *choices]}
     assert [each["player"] for each in full["rollouts"]] == [rollouts.player_name(2, shipped)]
-    assert rollouts.choose(full, engines) == (full, choices)
+    assert rollouts.choose(full, engines) == (full, choices, forecasts)
     assert known[rollouts.key_of(full, rollouts.anchor(full))].tolist() == [[0, 0], [0, 0]]
     for rolled in full["rollouts"][0]["turns"]:
         again = [each for each in turns if each["turn"] == rolled["turn"]]
@@ -139,7 +139,7 @@ def test_other_weights_are_compared_with_their_own_rollouts_of_the_anchor(coatl)
     arrays["linear"][:] *= 0.5
     others = spec.make(arrays)
     lean = coatl | {"turns": 1, "rollouts": [coatl["rollouts"][0] | {"turns": coatl["rollouts"][0]["turns"][:1]}]}
-    full, [choice] = rollouts.choose(lean, [("random,seed=5", {})], others)
+    full, [choice], _ = rollouts.choose(lean, [("random,seed=5", {})], others)
     assert full["rollouts"][0] == lean["rollouts"][0]
     rolled_out = full["rollouts"][1]
     assert rolled_out["player"] == rollouts.player_name(2, others)
