@@ -16,8 +16,8 @@ from cext.games.coatl.hidden cimport hidden_determinize
 from cext.games.coatl.policy cimport policy_playout_action, policy_priors, policy_random_action
 from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts_action, rules_apply_action,
                                      rules_draw_outcome, rules_legal_actions, rules_returns, rules_score)
-from cext.games.coatl.state cimport (BODIES, THIRD, CoatlStateC, TableC, state_check, state_check_name, state_current_player, state_describe,
-                                     state_fill, state_hash)
+from cext.games.coatl.state cimport (BODIES, THIRD, CoatlStateC, TableC, state_check, state_check_name,
+                                     state_current_player, state_describe, state_fill, state_hash)
 from cext.games.coatl.tensor cimport OBSERVATION_SIZE, tensor_observe
 from cext.games.coatl.weights cimport CoatlWeightsC
 
