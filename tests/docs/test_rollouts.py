@@ -14,7 +14,8 @@ from mexica_ai.game.position import Position
 from mexica_ai.io.errors import NotationError, SearchError
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-import rollouts  # of the benchmarks, which are no package
+import endings  # of the benchmarks, which are no package
+import rollouts
 
 SIZES = rollouts.Sizes(play=2, search=40, top=2, below=1, odd=1, iterations=2, depth=3, rollouts=4, finished=2)
 GAMES = ["mexica", "coatl", "tzolkin"]
@@ -187,3 +188,18 @@ def test_files_that_hold_something_else_are_refused(tmp_path, content, message):
         rollouts.read(path, "mexica")
     with pytest.raises(NotationError, match="cannot read"):
         rollouts.read(tmp_path / "missing.jsonl", "mexica")
+
+
+def test_a_case_before_the_end_has_a_turn_that_ends_the_game_or_a_rival_that_can():
+    [line] = Path("examples/coatl_game.jsonl").read_text().splitlines()[:1]
+    sizes = endings.sizes(search=40, top=2, count=4)
+    case = endings.make_case(json.loads(line), 0, sizes)
+    position = Position.from_compact(case["position"])
+    assert not position.state.is_ending
+    turns = case["rollouts"][0]["turns"]
+    assert len(turns) == case["turns"] >= 2
+    for rolled in turns:
+        position.copy().push(rolled["turn"])
+        assert np.shape(rolled["outcome"]) == (2, 2)  # the means of the even and of the odd rollouts
+        assert rolled["outcome"] == rolled["outlook"]
+    assert endings.make_case(json.loads(line), 0, sizes) == case
