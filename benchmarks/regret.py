@@ -1,14 +1,17 @@
 """Shows where searches err: the regret of their choices against rollouts.
 
     python benchmarks/regret.py make coatl --iterations 0 --out cases.jsonl
+    python benchmarks/regret.py endings coatl --records games.jsonl.gz --every 5 --out endings.jsonl
     python benchmarks/regret.py measure coatl --data cases.jsonl --engine mcts,iterations=1000 greedy
 
 `make` makes cases (`rollouts.py`): positions with turns that were rolled out. It goes on where a stopped run ended.
+`endings` makes cases of recorded games: positions just before the end.
 `measure` lets engines choose in each of them. Turns that nobody has rolled out are rolled out then, and kept in the
 file. Regrets do not order networks; matches do.
 """
 
 import argparse
+import gzip
 import json
 import sys
 from concurrent.futures import as_completed
@@ -16,6 +19,7 @@ from dataclasses import fields
 from functools import partial
 from pathlib import Path
 
+import endings
 import numpy as np
 import rollouts
 from common import positive
@@ -37,6 +41,8 @@ HELP = {
     "depth": "turns before the outlook of a rollout",
     "rollouts": "of each turn",
     "finished": "rollouts of each turn that go on to the end of the game, at least 2",
+    "dealt": "1: rollouts deal what the seat does not see; 0: seats hold what they hold",
+    "pooled": "1: keep the means of the even and of the odd rollouts only",
 }
 
 
@@ -63,6 +69,18 @@ def parse():
     for field in fields(rollouts.Sizes):
         command.add_argument(f"--{field.name}", type=int, default=field.default, help=HELP[field.name])
     command.set_defaults(run=make)
+
+    command = commands.add_parser("endings", parents=[jobs], help="make cases of positions just before the end")
+    command.add_argument(
+        "--records", type=Path, required=True, metavar="FILE", help="games, JSON lines or gzip of them"
+    )
+    command.add_argument("--every", type=positive(int), default=1, help="take each so-manieth record (default: 1)")
+    command.add_argument("--out", type=Path, required=True, metavar="FILE", help="JSON lines, continued if it exists")
+    command.add_argument("--positions", type=positive(int), default=200)
+    command.add_argument("--rollouts", type=positive(int), default=400, help="of each turn, an even number")
+    command.add_argument("--search", type=positive(int), default=1000, help=HELP["search"])
+    command.add_argument("--top", type=positive(int), default=3, help=HELP["top"])
+    command.set_defaults(run=make_endings)
 
     command = commands.add_parser("measure", parents=[jobs], help="measure the regret of searches")
     command.add_argument("--engine", nargs="+", required=True, metavar="SPEC", help="as in the arena")
@@ -98,6 +116,21 @@ def make(args):
         )
 
 
+def make_endings(args):
+    opened = gzip.open if args.records.suffix == ".gz" else open
+    with opened(args.records, "rt", encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    endings.make(
+        args.out,
+        records,
+        every=args.every,
+        positions=args.positions,
+        sizes=endings.sizes(search=args.search, top=args.top, count=args.rollouts),
+        weights=weights_for(args.game, args.rollout_weights),
+        on_progress=lambda done: progress(done, args.positions),
+    )
+
+
 def progress(done, count):
     if sys.stderr.isatty():
         print(f"\r{done} of {count} cases", end="" if done < count else "\n", file=sys.stderr, flush=True)
@@ -109,13 +142,15 @@ def progress(done, count):
 def measure(args):
     found = rollouts.read(args.data, args.game)
     common = {"iterations": args.iterations, "memory": 8 + args.iterations // 25}
-    found, choices = chosen(args, found, [(spec, common) for spec in args.engine])
+    found, choices, forecasts = chosen(args, found, [(spec, common) for spec in args.engine])
     best = np.array([rollouts.best(case) for case in found])
-    values = []  # for each case and engine
+    values, shares = [], []  # for each case and engine
     for case, turns in zip(found, choices, strict=True):
         known = rollouts.advantages(case)
         values.append([known[rollouts.key_of(case, turn)] for turn in turns])
+        shares.append([rollouts.share_of(case, turn) for turn in turns])
     regrets = best[:, None] - np.array(values)  # case, engine, kind, measure
+    hopes = np.array(forecasts) - np.array(shares)
     parts = parts_of(found)
     report = {
         "game": args.game,
@@ -125,6 +160,7 @@ def measure(args):
             spec: {
                 **{part: summary(regrets[where, number]) for part, where in parts.items()},
                 "less_than_first": summary(regrets[:, 0] - regrets[:, number]),
+                "hope": mean_and_error(hopes[:, number]),
                 "regrets": regrets[:, number].round(5).tolist(),
             }
             for number, spec in enumerate(args.engine)
@@ -134,9 +170,9 @@ def measure(args):
 
 
 def chosen(args, found, engines):
-    """Return the cases with the rollouts of all choices, which are kept in the file, and the choices."""
+    """Return the cases with the rollouts of all choices, which are kept in the file, the choices and the forecasts."""
     weights = weights_for(args.game, args.rollout_weights)
-    choices = [None] * len(found)
+    choices, forecasts = [None] * len(found), [None] * len(found)
     before = list(found)
     try:
         with GamePool() as pool:
@@ -147,12 +183,12 @@ def chosen(args, found, engines):
                 }
                 for future in as_completed(running):
                     number = running[future]
-                    found[number], choices[number] = future.result()
+                    found[number], choices[number], forecasts[number] = future.result()
                 progress(min(first + args.jobs, len(found)), len(found))
     finally:
         if found != before:
             rollouts.write(args.data, found)
-    return found, choices
+    return found, choices, forecasts
 
 
 def parts_of(found):
@@ -182,6 +218,11 @@ def summary(regrets):
     }
 
 
+def mean_and_error(values):
+    """Return the mean and its standard error."""
+    return {"mean": round(float(values.mean()), 5), "error": round(float(values.std(ddof=1) / len(values) ** 0.5), 5)}
+
+
 def resampled(regrets):
     """Return the means of as many samples of cases, drawn with replacement."""
     count = len(regrets)
@@ -192,7 +233,7 @@ def resampled(regrets):
 def table(report):
     """Return the report as text: a block for each kind of estimate and measure."""
     lines = [f"{report['game']}: {report['cases']} cases, {report['iterations']} iterations"]
-    parts = [key for key in next(iter(report["engines"].values())) if key != "regrets"]
+    parts = [key for key in next(iter(report["engines"].values())) if key not in ("hope", "regrets")]
     for kind in reversed(rollouts.KINDS):
         for measure, digits in zip(rollouts.MEASURES, (4, 2), strict=True):
             lines += ["", f"regret in {'share of the win' if measure == 'share' else measure}, by the {kind}"]
@@ -200,6 +241,11 @@ def table(report):
             for name, found in report["engines"].items():
                 cells = [cell(found[part][kind][measure], digits).rjust(28) for part in parts]
                 lines.append(name[-24:].ljust(24) + "".join(cells))
+    lines += ["", "forecast of the seat to move less the share that its choice had in finished rollouts, and its error"]
+    lines += [
+        f"{name[-24:].ljust(24)}{found['hope']['mean']:8.4f} {found['hope']['error']:.4f}"
+        for name, found in report["engines"].items()
+    ]
     return "\n".join(lines)
 
 

@@ -80,6 +80,10 @@ class Sizes:
         Turns of a rollout before its outlook.
     rollouts, finished : int
         Rollouts of a turn, and how many of them go on to the end of the game.
+    dealt : int
+        1: each rollout deals what the seat does not see; 0: the seats hold what they hold.
+    pooled : int
+        1: the case keeps two pairs for a turn, the means of its even and of its odd rollouts, and not one for each.
     """
 
     players: int = 2
@@ -92,6 +96,8 @@ class Sizes:
     depth: int = 8
     rollouts: int = 16
     finished: int = 4
+    dealt: int = 1
+    pooled: int = 0
 
 
 _SHAPE = {
@@ -148,8 +154,7 @@ def make_case(game: str, seed: int, number: int, sizes: Sizes, weights: Weights 
         state = _starting_state(game, random_, sizes, weights, phase, num_odd)
         if state is None:
             continue
-        search = _search(state, sizes.search, random_.getrandbits(63), weights)
-        candidates = search.result(MAX_CANDIDATES)["candidates"]
+        candidates = search(state, sizes.search, random_.getrandbits(63), weights).result(MAX_CANDIDATES)["candidates"]
         if not UNDECIDED <= candidates[0]["value"][state.current_player] <= 1 - UNDECIDED:
             continue
         found = [candidate["actions"] for candidate in candidates]
@@ -158,17 +163,32 @@ def make_case(game: str, seed: int, number: int, sizes: Sizes, weights: Weights 
         chosen += [simple.random_turn(state, random_.getrandbits(63)) for _ in range(sizes.odd)]
         turns = {}
         for actions in chosen:
-            turns.setdefault(_after(state, actions).hash, actions)
+            turns.setdefault(after(state, actions).hash, actions)
         if len(turns) > 1:
             break
+    return new_case(state, turns.values(), seed, number, sizes, weights, phase, num_odd)
+
+
+def new_case(
+    state: State,
+    turns: Iterable[Sequence[int]],
+    seed: int,
+    number: int,
+    sizes: Sizes,
+    weights: Weights,
+    phase: int = len(PHASES) - 1,
+    odd_turns: int = 0,
+) -> dict[str, Any]:
+    """Return a case with rollouts of its turns."""
+    game = state.game.name
     format_action = registry.get(game).text.format_action
-    texts = [TURN_SEPARATOR.join(map(format_action, actions)) for actions in turns.values()]
+    texts = [TURN_SEPARATOR.join(map(format_action, actions)) for actions in turns]
     made = {"seed": seed, "number": number, "weights": weights.version}
     case = {
         "game": game,
         "case": made | dataclasses.asdict(sizes),
         "phase": phase,
-        "odd_turns": num_odd,
+        "odd_turns": odd_turns,
         "turns": len(texts),
         "position": Position(game, state).to_compact(),
         "rollouts": [],
@@ -198,25 +218,25 @@ def _starting_state(
         if random_.random() < 0.5:
             actions = simple.random_turn(state, random_.getrandbits(63))
         else:
-            found = _search(state, 2 * sizes.play, random_.getrandbits(63), weights).result(ODD_CANDIDATES)
+            found = search(state, 2 * sizes.play, random_.getrandbits(63), weights).result(ODD_CANDIDATES)
             actions = random_.choice(found["candidates"])["actions"]
-        state = _after(state, actions)
+        state = after(state, actions)
         while state.current_player == CHANCE:
             state.resolve_chance(random_.getrandbits(63))
     return None if state.is_terminal else state
 
 
-def _search(state: State, iterations: int, seed: int, weights: Weights, **options: float) -> Search:
+def search(state: State, iterations: int, seed: int, weights: Weights, **options: float) -> Search:
     """Return a finished search, with no more memory than it needs: reserving much takes longer than a small search."""
-    search = Search(state, weights=weights, memory_mb=1 + iterations / 25, seed=seed, **options)
-    search.run(iterations=iterations)
-    return search
+    run = Search(state, weights=weights, memory_mb=1 + iterations / 25, seed=seed, **options)
+    run.run(iterations=iterations)
+    return run
 
 
 def _play(state: State, iterations: int, random_: random.Random, weights: Weights, **options: float) -> None:
     """Play a turn of a search, in place."""
-    search = _search(state, iterations, random_.getrandbits(63), weights, **options)
-    for action in search.result(1)["candidates"][0]["actions"]:
+    result = search(state, iterations, random_.getrandbits(63), weights, **options).result(1)
+    for action in result["candidates"][0]["actions"]:
         state.apply(action)
 
 
@@ -228,7 +248,8 @@ def _play_greedily(state: State, random_: random.Random, weights: Weights) -> No
         state.apply(action)
 
 
-def _after(state: State, actions: Sequence[int]) -> State:
+def after(state: State, actions: Sequence[int]) -> State:
+    """Return the state after actions."""
     state = state.copy()
     for action in actions:
         state.apply(action)
@@ -251,7 +272,8 @@ def roll_out(
     for index, seed in enumerate(seeds):
         random_ = random.Random(seed)
         now = state.copy()
-        now.determinize(seat, random_.getrandbits(63))
+        if sizes.dealt:
+            now.determinize(seat, random_.getrandbits(63))
         for action in actions:
             now.apply(action)
         end, outlook = now.turn + sizes.depth, None
@@ -273,6 +295,11 @@ def roll_out(
     return outlooks, outcomes
 
 
+def _pooled(pairs: list[list[float]]) -> list[list[float]]:
+    """Return the mean of the even pairs and that of the odd ones, of an even number of them."""
+    return np.reshape(pairs, (-1, 2, len(MEASURES))).mean(axis=0).round(5).tolist()
+
+
 def _judged(state: State, seat: int, weights: Weights) -> list[float]:
     """Return a seat's share of the win and its margin by the evaluation, exact at the end of the game."""
     value, scores = simple.evaluate(state, weights=weights)
@@ -289,6 +316,8 @@ def _with_rollouts(case: dict[str, Any], turns: Iterable[str], weights: Weights)
     rolled_out = []
     for turn in turns:
         outlooks, outcomes = roll_out(state, _parsed(game, turn), seeds, sizes, weights)
+        if sizes.pooled:
+            outlooks, outcomes = _pooled(outlooks), _pooled(outcomes)
         rolled_out.append({"turn": turn, "outlook": outlooks, "outcome": outcomes})
     name = player_name(sizes.iterations, weights)
     players = {each["player"]: each["turns"] for each in case["rollouts"]}
@@ -375,7 +404,7 @@ def write(path: Path, cases: Iterable[dict[str, Any]]) -> None:
 def key_of(case: dict[str, Any], turn: str) -> int:
     """Return what is equal for turns that lead to the same position."""
     state = Position.from_compact(case["position"]).state
-    return _after(state, _parsed(case["game"], turn)).hash
+    return after(state, _parsed(case["game"], turn)).hash
 
 
 def anchor(case: dict[str, Any]) -> str:
@@ -385,7 +414,7 @@ def anchor(case: dict[str, Any]) -> str:
 
 def choose(
     case: dict[str, Any], engines: Sequence[tuple[str, dict[str, Any]]], weights: Weights | None = None
-) -> tuple[dict[str, Any], list[str]]:
+) -> tuple[dict[str, Any], list[str], list[float]]:
     """Let engines choose a turn, and roll out those choices that nobody has rolled out.
 
     Parameters
@@ -399,16 +428,19 @@ def choose(
 
     Returns
     -------
-    tuple of (dict, list of str)
-        The case with all rollouts, and the choices.
+    tuple of (dict, list of str, list of float)
+        The case with all rollouts, the choices, and the share of the win that each engine forecasts for the seat.
     """
     position, made = Position.from_compact(case["position"]), case["case"]
     seen = position.view(position.state.current_player)
     seed, choices = random.Random(f"{made['seed']}/{made['number']}").getrandbits(63), []
+    forecasts = []
     for spec, defaults in engines:
         with make_engine(spec, **defaults) as engine:
-            choices.append(TURN_SEPARATOR.join(engine.best_turn(seen, seed=seed, candidates=1).turn))
-    return _completed(case, choices, weights_for(case["game"], weights)), choices
+            result = engine.best_turn(seen, seed=seed, candidates=1)
+        choices.append(TURN_SEPARATOR.join(result.turn))
+        forecasts.append(result.value[position.to_move])
+    return _completed(case, choices, weights_for(case["game"], weights)), choices, forecasts
 
 
 def _completed(case: dict[str, Any], turns: Iterable[str], weights: Weights) -> dict[str, Any]:
@@ -438,6 +470,13 @@ def estimates(rolled: dict[str, Any], part: slice = slice(None)) -> np.ndarray:
     change = outcome - outlook[: len(outcome)]
     mean = outlook[part].mean(axis=0)
     return np.array([mean + change[part].mean(axis=0), mean])
+
+
+def share_of(case: dict[str, Any], turn: str) -> float:
+    """Return the share of the win that the finished rollouts of a turn, of any player, had on average."""
+    key = key_of(case, turn)
+    rolled = next(each for part in case["rollouts"] for each in part["turns"] if key_of(case, each["turn"]) == key)
+    return float(np.mean(rolled["outcome"], axis=0)[0])
 
 
 def advantages(case: dict[str, Any]) -> dict[int, np.ndarray]:

@@ -14,7 +14,8 @@ from mexica_ai.game.position import Position
 from mexica_ai.io.errors import NotationError, SearchError
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-import rollouts  # of the benchmarks, which are no package
+import endings  # of the benchmarks, which are no package
+import rollouts
 
 SIZES = rollouts.Sizes(play=2, search=40, top=2, below=1, odd=1, iterations=2, depth=3, rollouts=4, finished=2)
 GAMES = ["mexica", "coatl", "tzolkin"]
@@ -121,12 +122,12 @@ def test_choices_that_nobody_rolled_out_are_rolled_out_once(coatl):
     turns = coatl["rollouts"][0]["turns"]
     lean = coatl | {"turns": 1, "rollouts": [coatl["rollouts"][0] | {"turns": turns[:1]}]}
     engines = [("random,seed=5", {}), ("random,seed=6", {}), ("mcts", {"iterations": 40, "memory": 8})]
-    full, choices = rollouts.choose(lean, engines)
+    full, choices, forecasts = rollouts.choose(lean, engines)
     known = rollouts.advantages(full)
     assert len(known) > 1
     assert set(known) == {rollouts.key_of(lean, turn) for turn in [turns[0]["turn"], *choices]}
     assert [each["player"] for each in full["rollouts"]] == [rollouts.player_name(2, shipped)]
-    assert rollouts.choose(full, engines) == (full, choices)
+    assert rollouts.choose(full, engines) == (full, choices, forecasts)
     assert known[rollouts.key_of(full, rollouts.anchor(full))].tolist() == [[0, 0], [0, 0]]
     for rolled in full["rollouts"][0]["turns"]:
         again = [each for each in turns if each["turn"] == rolled["turn"]]
@@ -139,7 +140,7 @@ def test_other_weights_are_compared_with_their_own_rollouts_of_the_anchor(coatl)
     arrays["linear"][:] *= 0.5
     others = spec.make(arrays)
     lean = coatl | {"turns": 1, "rollouts": [coatl["rollouts"][0] | {"turns": coatl["rollouts"][0]["turns"][:1]}]}
-    full, [choice] = rollouts.choose(lean, [("random,seed=5", {})], others)
+    full, [choice], _ = rollouts.choose(lean, [("random,seed=5", {})], others)
     assert full["rollouts"][0] == lean["rollouts"][0]
     rolled_out = full["rollouts"][1]
     assert rolled_out["player"] == rollouts.player_name(2, others)
@@ -187,3 +188,18 @@ def test_files_that_hold_something_else_are_refused(tmp_path, content, message):
         rollouts.read(path, "mexica")
     with pytest.raises(NotationError, match="cannot read"):
         rollouts.read(tmp_path / "missing.jsonl", "mexica")
+
+
+def test_a_case_before_the_end_has_a_turn_that_ends_the_game_or_a_rival_that_can():
+    [line] = Path("examples/coatl_game.jsonl").read_text().splitlines()[:1]
+    sizes = endings.sizes(search=40, top=2, count=4)
+    case = endings.make_case(json.loads(line), 0, sizes)
+    position = Position.from_compact(case["position"])
+    assert not position.state.is_ending
+    turns = case["rollouts"][0]["turns"]
+    assert len(turns) == case["turns"] >= 2
+    for rolled in turns:
+        position.copy().push(rolled["turn"])
+        assert np.shape(rolled["outcome"]) == (2, 2)  # the means of the even and of the odd rollouts
+        assert rolled["outcome"] == rolled["outlook"]
+    assert endings.make_case(json.loads(line), 0, sizes) == case

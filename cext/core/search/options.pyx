@@ -30,6 +30,9 @@ OPTIONS = {
     "whole_turns": (1.0, 0.0, 2.0),
     # Weight of the evaluation after a playout to the end of the round; the evaluation of the leaf itself has the rest.
     "playout_weight": (0.3, 0.0, 1.0),
+    # At a leaf in the last turns of a game (GameOps.is_ending): number of turns that a seat considers in the playout to
+    # the end, see `leaf.pyx`. 0, and always in games without priors: such leaves are evaluated like others.
+    "endgame": (0.0, 0.0, 64.0),
     # Weight of the score margin in the utility, and the margin, in game points, that counts for half of that weight.
     "margin_weight": (0.3, 0.0, 1.0),
     "margin_scale": (20.0, 0.001, 1e6),
