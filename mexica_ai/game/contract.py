@@ -316,11 +316,15 @@ class Learning:
     varied : (start, random) -> dict, optional
         A JSON position with other things in the hands of the seats than `start` has; some games of self-play begin
         there.
+    planner : (state, weights, temper) -> list of int, optional
+        The actions of a turn of a sparring partner of another style than the search: the engine `planner`. The temper
+        is a number from 0 that chooses among its likings. What the state hides has been dealt.
     """
 
     schema: Schema | None = None
     weights: WeightsSpec | None = None
     varied: Callable[[Fields, random.Random], Fields] | None = None
+    planner: Callable[[State, Weights | None, int], list[int]] | None = None
 
 
 @dataclass(frozen=True)
