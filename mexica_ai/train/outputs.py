@@ -157,9 +157,13 @@ def _logit_change(sources: Mapping[str, Positions], weights: Arrays, stiffness: 
         gradient, curvature = penalty @ change, penalty.copy()
         for inputs, outputs, found in data:
             shares = value.softmax(outputs[..., 0] + inputs @ change, found.seats)
-            gradient += np.einsum("ns,nsf->f", shares - found.shares, inputs) / len(shares)
-            rows = (inputs * np.sqrt(shares)[..., None]).reshape(-1, size)
-            means = np.einsum("ns,nsf->nf", shares, inputs)
-            curvature += (rows.T @ rows - means.T @ means) / len(shares)
-        change -= np.linalg.solve(curvature, gradient)
+            rows, errors = inputs.reshape(-1, size), (shares - found.shares).ravel()
+            gradient += errors @ rows / len(shares)
+            weighted = rows * np.sqrt(shares).reshape(-1, 1)
+            means = (shares[:, None] @ inputs)[:, 0]
+            curvature += (weighted.T @ weighted - means.T @ means) / len(shares)
+        step = np.linalg.solve(curvature, gradient)
+        change -= step
+        if np.abs(step).max() < 1e-7:
+            break
     return change
