@@ -219,6 +219,8 @@ def test_the_outputs_are_fitted_to_games_of_others(finished, tmp_path, capsys):
     path, folder = tmp_path / "others.jsonl", tmp_path / "new"
     path.write_text("".join(json.dumps(record) + "\n" for record in others))
     options = ["--records", str(path), "--states", "6", "--until", "value"]
+    texts = [(f"{path}:{number}", line) for number, line in enumerate(path.read_bytes().splitlines(), 1)]
+    run(folder, dataclasses.replace(SMALL, states=6), records=texts, until="value")
     assert main(["train", GAME, "--out", str(folder), "--small", *options]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].startswith("value:    log-loss before and after, and mean error of the points: probes ")
@@ -238,7 +240,7 @@ def test_the_outputs_are_fitted_to_games_of_others(finished, tmp_path, capsys):
 def test_games_that_are_not_over_teach_nothing(tmp_path):
     record = selfplay.play_game(GAME, 7, 0, 2, 2)["record"]
     text = json.dumps({"game": GAME, "version": 1, "start": record["start"], "turns": record["turns"][:2]}).encode()
-    with pytest.raises(NotationError, match="^here: expected a finished game of coatl$"):
+    with pytest.raises(NotationError, match=r"^here: expected a finished game of coatl$"):
         run(tmp_path, records=[("here", text)])
 
 
