@@ -25,7 +25,7 @@ from mexica_ai.train import value
 from mexica_ai.train.adamw import Arrays
 from mexica_ai.train.positions import MAX_SEATS, SCORE_SCALE, SELECTION, TRAIN, Positions, fingerprint, split
 
-STIFFNESSES = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the logits, from which one is chosen
+STIFFNESSES = (0.03, 0.1, 0.3, 1.0)  # of the logits, from which one is chosen
 SCORE_STIFFNESS = 1e-3
 NEWTON_STEPS = 8
 
@@ -64,11 +64,11 @@ def fit(sources: Mapping[str, Positions], weights: Arrays, score_weights: Mappin
     Parameters
     ----------
     sources : mapping of str to Positions
-        Of all parts. For the shares every source weighs the same, however many positions it has.
+        Of all parts. For the shares every position weighs the same: a source with few would be learnt by heart.
     weights : dict of str to ndarray
         In use; not changed.
     score_weights : mapping of str to float
-        What each source weighs for the scores.
+        What a position of each source weighs for the scores.
 
     Returns
     -------
@@ -131,13 +131,15 @@ def _inputs_of_outputs(positions: Positions, weights: Arrays) -> tuple[np.ndarra
 
 def _score_change(sources: Mapping[str, Positions], weights: Arrays, score_weights: Mapping[str, float]) -> np.ndarray:
     """Return the change of the scores by ridge regression of their errors."""
+    total = sum(score_weights[name] * int(found.seats.sum()) for name, found in sources.items())
     squares: Any = 0.0
     products: Any = 0.0
     for name, found in sources.items():
         inputs, outputs = _inputs_of_outputs(found, weights)
         rows, errors = inputs[found.seats], (found.scores - outputs[..., 1])[found.seats]
-        squares += score_weights[name] * rows.T @ rows / len(rows)
-        products += score_weights[name] * rows.T @ errors / len(rows)
+        weight = score_weights[name] / total
+        squares += weight * rows.T @ rows
+        products += weight * rows.T @ errors
     change: np.ndarray = np.linalg.solve(squares + _penalty(len(products), SCORE_STIFFNESS), products)
     return change
 
@@ -150,7 +152,7 @@ def _penalty(size: int, stiffness: float) -> np.ndarray:
 def _logit_change(sources: Mapping[str, Positions], weights: Arrays, stiffness: float) -> np.ndarray:
     """Return the change of the logits that makes the cross-entropy and its penalty least, by Newton's method."""
     data = [(*_inputs_of_outputs(found, weights), found) for found in sources.values()]
-    size = data[0][0].shape[-1]
+    size, total = data[0][0].shape[-1], sum(len(found.games) for found in sources.values())
     change = np.zeros(size)
     penalty = stiffness * np.eye(size)  # the constant too: it cancels out of the shares
     for _ in range(NEWTON_STEPS):
@@ -158,10 +160,10 @@ def _logit_change(sources: Mapping[str, Positions], weights: Arrays, stiffness: 
         for inputs, outputs, found in data:
             shares = value.softmax(outputs[..., 0] + inputs @ change, found.seats)
             rows, errors = inputs.reshape(-1, size), (shares - found.shares).ravel()
-            gradient += errors @ rows / len(shares)
+            gradient += errors @ rows / total
             weighted = rows * np.sqrt(shares).reshape(-1, 1)
             means = (shares[:, None] @ inputs)[:, 0]
-            curvature += (weighted.T @ weighted - means.T @ means) / len(shares)
+            curvature += (weighted.T @ weighted - means.T @ means) / total
         step = np.linalg.solve(curvature, gradient)
         change -= step
         if np.abs(step).max() < 1e-7:

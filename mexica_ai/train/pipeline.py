@@ -162,8 +162,7 @@ class _Pipeline:
         for step in steps:
             figures[step], made = getattr(self, f"_{step}")(made)
         if until == STEPS[-1]:
-            provenance = {"command": self._command(), "settings": self._settings(), "refined": self.weights.sha256}
-            self._save("weights.json", made.arrays(), provenance | figures)
+            self._save("weights.json", made.arrays(), self._made() | figures)
         return figures
 
     # --- the folder
@@ -173,6 +172,10 @@ class _Pipeline:
         if self.others.games:
             own["records_sha256"] = self.others.sha256
         return own | dataclasses.asdict(self.settings)
+
+    def _made(self) -> dict[str, Any]:
+        """Return how the weights of a run are made, for their provenance."""
+        return {"command": self._command(), "settings": self._settings(), "refined": self.weights.sha256}
 
     def _command(self) -> str:
         options = dataclasses.asdict(self.settings).items()
@@ -270,8 +273,13 @@ class _Pipeline:
         return figures, self._save("value.json", best.arrays(), {"value": figures})
 
     def _outputs(self, samples: Positions, before: Weights) -> tuple[Figures, Weights]:
-        """Fit the outputs to probes, own games and records; the layers below them stay."""
-        own = _records_of(self._lines("games.jsonl"))
+        """Fit the outputs to probes, own games and records; the layers below them, and the policy, stay.
+
+        These weights may be used as they are, so the file says all about how they were made.
+        """
+        played, walks = self._lines("games.jsonl"), self._lines("probes.jsonl")
+        own = _records_of(played)
+        digests = {"probes": _digest(walks), "games": _digest(played), "records": self.others.sha256}
         sources = {"probes": samples, "games": outputs.sample(own, self.settings.states, self.spec.features)}
         score_weights = dict.fromkeys(sources, self.settings.own_points) | {"records": 1.0}
         if self.others.games:
@@ -282,8 +290,9 @@ class _Pipeline:
         for name, found in sources.items():
             compared = outputs.compare(found.take(found.parts == REPORT), before.arrays(), arrays)
             counts = [int((found.parts == part).sum()) for part in (TRAIN, SELECTION, REPORT)]
-            figures[name] = _rounded_figures(compared) | {"positions": counts}
-        return figures, self._save("value.json", arrays, {"value": figures})
+            figures[name] = _rounded_figures(compared) | {"positions": counts, "sha256": digests[name]}
+        before_them = {"policy": before.provenance["policy"]} if "policy" in before.provenance else {}
+        return figures, self._save("value.json", arrays, before_them | self._made() | {"value": figures})
 
     def _fitted_network(self, samples: Positions, before: Weights, number: int) -> Weights:
         name, seed = f"value-{number}.json", self.settings.seed + number

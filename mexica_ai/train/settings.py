@@ -42,7 +42,7 @@ class Settings:
     states: int = _setting(
         0, 0, 0, "positions of each game and record to which the outputs alone are fitted; 0: fit all to the probes"
     )
-    own_points: float = _setting(1.0, 0, 1.0, "weight of the points in own games and probes, records having 1")
+    own_points: float = _setting(1.0, 0, 1.0, "weight of the points in own games and probes; records have 1")
     match: int = _setting(200, 1, 2, "games against the weights in use; an odd number is rounded up")
     match_iterations: int = _setting(400, 1, 4, "iterations of a search in that match")
     seed: int = _setting(1, 0, 1, "everything random derives from it")

@@ -46,7 +46,7 @@ def test_points_of_another_style_are_learnt_and_the_layers_below_stay(weights):
     for name in ("w1", "b1", "w2", "b2"):
         assert np.array_equal(found[name], weights[name])
     both, _ = outputs.fit(sources, weights, {"games": 1.0, "records": 1.0})
-    assert outputs.compare(reported, weights, both)["points_after"] == pytest.approx(-2.5, abs=0.2)
+    assert outputs.compare(reported, weights, both)["points_after"] == pytest.approx(-2.5, abs=0.3)
 
 
 def test_logits_change_if_no_source_loses_by_it(weights):

@@ -232,6 +232,12 @@ def test_the_outputs_are_fitted_to_games_of_others(finished, tmp_path, capsys):
     shipped, made = registry.get(GAME).weights().arrays(), spec.load(folder / "value.json").arrays()
     changed = {name for name in made if not np.array_equal(made[name], shipped[name])}
     assert {"w3", "linear"} <= changed <= {"w3", "b3", "linear"}
+    # The file says all about how it was made.
+    found = spec.load(folder / "value.json").provenance
+    assert found["value"] == figures["value"]
+    assert "--records FILE --games 10 " in found["command"]
+    assert found["settings"]["records_sha256"] == figures["value"]["records"]["sha256"]
+    assert found["policy"] == registry.get(GAME).weights().provenance["policy"]
     # Without them, or with others, it would be another run.
     assert main(["train", GAME, "--out", str(folder), "--small", "--states", "6"]) == 2
     assert "is of a run with " in capsys.readouterr().err
