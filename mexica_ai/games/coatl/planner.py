@@ -42,10 +42,10 @@ class Temper:
         Each point of its plans (``cext/games/coatl/plans.pxd``).
     """
 
-    win: float = 5.0
+    win: float = 15.0
     late: float = 0.0
-    length: float = 0.4
-    cards: float = 0.0
+    length: float = 0.1
+    cards: float = -0.2
     plan: float = 0.0
 
 
@@ -55,11 +55,11 @@ def temper_of(number: int) -> Temper:
         return Temper()
     random_ = random.Random(f"temper {number}")
     return Temper(
-        win=random_.uniform(2, 12),
-        late=random_.uniform(0, 4),
-        length=random_.uniform(0, 0.6),
-        cards=random_.uniform(-0.2, 0.4),
-        plan=random_.uniform(0, 0.2),
+        win=random_.uniform(8, 30),
+        late=random_.uniform(0, 2),
+        length=random_.uniform(0, 0.4),
+        cards=random_.uniform(-0.5, 0.2),
+        plan=random_.uniform(0, 0.1),
     )
 
 
