@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from mexica_ai.cli import common
+from mexica_ai.cli.records import read_records
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.game import registry
-from mexica_ai.io import terminal
+from mexica_ai.io import files, terminal
 from mexica_ai.train import pipeline
 from mexica_ai.train.settings import DEFAULTS, SMALL, Settings
 
@@ -50,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="made if it does not exist")
     parser.add_argument("--weights", metavar="FILE", help="the weights in use (default: those that ship)")
     parser.add_argument(
+        "--records", nargs="+", default=[], metavar="FILE", help="finished games of other players, to learn from, too"
+    )
+    parser.add_argument(
         "--until",
         choices=pipeline.STEPS,
         default=pipeline.STEPS[-1],
@@ -78,6 +82,9 @@ def run(args: argparse.Namespace) -> int:
     settings = dataclasses.replace(
         SMALL if args.small else DEFAULTS, **{name: value for name, value in given.items() if value is not None}
     )
+    records = []
+    for path in args.records:
+        records += [(f"{files.name_of(path)}:{line}", text) for line, text in read_records(path)]
     with common.executor(args.cluster, args.jobs) as (executor, concurrency), common.Progress("starting") as progress:
         figures = pipeline.run(
             args.out,
@@ -85,6 +92,7 @@ def run(args: argparse.Namespace) -> int:
             game=args.game,
             settings=settings,
             weights=None if args.weights is None else registry.load_weights_file(args.weights),
+            records=records,
             until=args.until,
             concurrency=concurrency,
             on_progress=lambda what, done, count: progress.count(f"{what}, {done} of {count}", done, count),
@@ -106,6 +114,14 @@ def _generated(found: dict[str, Any]) -> str:
 
 
 def _value(found: dict[str, Any]) -> str:
+    if "stiffness" in found:
+        parts = (
+            f"{name} {source['before']:.4f} to {source['after']:.4f}, points {source['points_before']:+.1f} to "
+            f"{source['points_after']:+.1f}"
+            for name, source in found.items()
+            if isinstance(source, dict)
+        )
+        return f"log-loss before and after, and mean error of the points: {'; '.join(parts)}; value.json"
     error = "" if found["error"] is None else f" (difference ± {found['error']:.4f})"
     return (
         f"loss {found['before']:.4f} before, {found['after']:.4f} after{error}, on {found['positions'][-1]:,} probes "

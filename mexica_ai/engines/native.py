@@ -1,4 +1,5 @@
-"""The compiled engines: `mcts`, the project's search, and the baselines `uct`, `beam`, `greedy`, `random`."""
+"""The compiled engines: `mcts`, the project's search, the baselines `uct`, `beam`, `greedy`, `random`, and the
+sparring partner `planner`."""
 
 from __future__ import annotations
 
@@ -26,6 +27,7 @@ from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.game.registry import load_weights_file
+from mexica_ai.io.errors import SearchError
 
 DEFAULT_WIDTH = 40  # of the beam
 
@@ -151,6 +153,17 @@ class GreedyEngine(_InstantEngine):
 
     def _turn(self, state: State, weights: Weights | None, seed: int) -> list[int]:
         return simple.greedy_turn(state, weights=weights)
+
+
+class PlannerEngine(_InstantEngine):
+    """The game's sparring partner (`Learning.planner`); the key `temper` chooses among its likings."""
+
+    def _turn(self, state: State, weights: Weights | None, seed: int) -> list[int]:
+        game = state.game.name
+        plan_turn = registry.get(game).learning.planner
+        if plan_turn is None:
+            raise SearchError(f"{game} has no planner; expected another engine", reason="INVALID_GAME", path="engine")
+        return plan_turn(state, weights, self.spec.options.get("temper", 0))
 
 
 class RandomEngine(_InstantEngine):

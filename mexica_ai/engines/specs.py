@@ -124,6 +124,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "margin": seconds,
     "width": whole_number(1, 100_000),
     "level": whole_number(1, levels.HIGHEST),
+    "temper": whole_number(0),
     "seed": whole_number(0),
     "name": _printable("a label of printable characters"),
     "weights": _printable("a file, or for grpc the name of weights of the server"),
@@ -143,7 +144,7 @@ _ADDRESS = "HOST:PORT"
 class EngineKind:
     """A kind of engine: the path of its class, the keys it takes, and the name of its target ("" for none).
 
-    `random` and `greedy` answer at once, so they ignore the limits; they take these keys like every engine.
+    `random`, `greedy` and `planner` answer at once, so they ignore the limits; they take these keys like every engine.
     """
 
     path: str  # "module:class", imported when the first engine of the kind is made
@@ -168,6 +169,11 @@ KINDS = {
         "mexica_ai.engines.native:GreedyEngine",
         "baseline: the best next action, again and again",
         (*_BUDGET, "weights"),
+    ),
+    "planner": EngineKind(
+        "mexica_ai.engines.native:PlannerEngine",
+        "sparring partner of another style, in games that have one (temper=0)",
+        (*_BUDGET, "temper", "weights"),
     ),
     "random": EngineKind("mexica_ai.engines.native:RandomEngine", "baseline: random legal actions"),
     "cmd": EngineKind(

@@ -321,12 +321,16 @@ class Learning:
         The file of the fitted maps between the shares of the win that searches find and those that are published
         (`mexica_ai.analysis.calibration`). Without it they are published as found, as they are by searches with other
         weights than those that the maps were fitted with.
+    planner : (state, weights, temper) -> list of int, optional
+        The actions of a turn of a sparring partner of another style than the search: the engine `planner`. The temper
+        is a number from 0 that chooses among its likings. What the state hides has been dealt.
     """
 
     schema: Schema | None = None
     weights: WeightsSpec | None = None
     varied: Callable[[Fields, random.Random], Fields] | None = None
     calibration: Path | None = None
+    planner: Callable[[State, Weights | None, int], list[int]] | None = None
 
 
 @dataclass(frozen=True)

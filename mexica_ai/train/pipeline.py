@@ -5,7 +5,8 @@ Each step leaves files in the folder; a run that was stopped continues where the
 1. *generate*. ``games.jsonl``: games of equal seats from varied starts, with deep searches now and then (`selfplay`,
    `starts`). ``probes.jsonl``: positions off the paths of these games, valued by rollouts (`probes`).
 2. *value*. ``value-N.json``, one for each seed: the weights in use with a network fitted to the probes (`value`).
-   ``value.json``: the one with the least loss on games that select.
+   ``value.json``: the one with the least loss on games that select. With `Settings.states` only the outputs are
+   fitted, to the probes, these games and the records of others (`outputs`).
 3. *policy*. ``policy.json``: these weights with a learnt policy, fitted to the deep searches (`policy`).
 4. *match*. ``match.jsonl``: the journal of a match against the weights in use (`match`). ``weights.json``: the new
    weights with their provenance: the settings, checksums of the data, and the figures of all steps.
@@ -27,21 +28,22 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from cext.core.learning.weights import Weights, WeightsSpec
 from mexica_ai.game import registry
-from mexica_ai.io.errors import SearchError
+from mexica_ai.game.records import parse_record, replay
+from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.io.files import lines_of, read_text, replace
 from mexica_ai.io.strict import check_shape, parse_json, quote
 from mexica_ai.io.suggest import did_you_mean
-from mexica_ai.train import match, policy, probes, selfplay, value
+from mexica_ai.train import match, outputs, policy, probes, selfplay, value
 from mexica_ai.train.adamw import Arrays
 from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, Positions
 from mexica_ai.train.settings import DEFAULTS, Settings
@@ -61,6 +63,7 @@ def run(
     game: str,
     settings: Settings = DEFAULTS,
     weights: Weights | None = None,
+    records: Sequence[tuple[str, bytes]] = (),
     until: str = STEPS[-1],
     concurrency: int = 1,
     on_progress: OnProgress = lambda what, done, count: None,
@@ -77,6 +80,9 @@ def run(
     settings : Settings
     weights : Weights, optional
         The weights in use, by default those that ship.
+    records : sequence of (str, bytes)
+        Finished games of other players: what errors call each, and its text. Half of the games begin in their middle,
+        walks go along them, too, and with `Settings.states` the outputs are fitted to them.
     until : str
         The last step to do, of `STEPS`.
     concurrency : int
@@ -110,7 +116,26 @@ def run(
     if not settings.networks and not spec.policy:
         raise SearchError(f"{game} has no policy to fit; expected networks of at least 1", reason="INVALID_GAME")
     before = searching_weights(game, weights)
-    return _Pipeline(Path(folder), executor, settings, before, spec, concurrency, on_progress).run(until)
+    others = _Records.read(records, game)
+    return _Pipeline(Path(folder), executor, settings, before, spec, others, concurrency, on_progress).run(until)
+
+
+@dataclass(frozen=True)
+class _Records:
+    """The games of other players that a run is given, and the checksum of their texts."""
+
+    games: list[dict[str, Any]]
+    sha256: str
+
+    @classmethod
+    def read(cls, texts: Sequence[tuple[str, bytes]], game: str) -> Self:
+        games = []
+        for where, text in texts:
+            position = replay(record := parse_record(text, where), path=where)
+            if position.game != game or not position.is_over:
+                raise NotationError(f"{where}: expected a finished game of {game}", reason="GAME_MISMATCH", path=where)
+            games.append({**record, "scores": position.scores, "winners": position.winners})
+        return cls(games, _digest(list(texts)))
 
 
 @dataclass(frozen=True)
@@ -122,6 +147,7 @@ class _Pipeline:
     settings: Settings
     weights: Weights
     spec: WeightsSpec
+    others: _Records
     concurrency: int
     on_progress: OnProgress
 
@@ -136,22 +162,28 @@ class _Pipeline:
         for step in steps:
             figures[step], made = getattr(self, f"_{step}")(made)
         if until == STEPS[-1]:
-            provenance = {"command": self._command(), "settings": self._settings(), "refined": self.weights.sha256}
-            self._save("weights.json", made.arrays(), provenance | figures)
+            self._save("weights.json", made.arrays(), self._made() | figures)
         return figures
 
     # --- the folder
 
     def _settings(self) -> dict[str, Any]:
         own = {"game": self.weights.game, "weights": self.weights.version}
+        if self.others.games:
+            own["records_sha256"] = self.others.sha256
         return own | dataclasses.asdict(self.settings)
+
+    def _made(self) -> dict[str, Any]:
+        """Return how the weights of a run are made, for their provenance."""
+        return {"command": self._command(), "settings": self._settings(), "refined": self.weights.sha256}
 
     def _command(self) -> str:
         options = dataclasses.asdict(self.settings).items()
         given = " ".join(f"--{name.replace('_', '-')} {setting}" for name, setting in options)
         shipped = self.weights.sha256 == searching_weights(self.weights.game, None).sha256
         # Names of files differ from machine to machine; `refined` in the provenance says which weights.
-        return f"mexica-ai train {self.weights.game} --out FOLDER {'' if shipped else '--weights FILE '}{given}"
+        files = ("" if shipped else "--weights FILE ") + ("--records FILE " if self.others.games else "")
+        return f"mexica-ai train {self.weights.game} --out FOLDER {files}{given}"
 
     def _settle(self) -> None:
         """Make the folder, or check that it is of a run with the same settings."""
@@ -197,14 +229,17 @@ class _Pipeline:
         }  # fmt: skip
         selfplay.play(
             self.folder / "games.jsonl", self.executor, games=sizes.games, iterations=sizes.iterations,
-            deep=sizes.deep, on_progress=self._counter("games", sizes.games), **common,
+            deep=sizes.deep, planners=sizes.planners,
+            records=self.others.games, on_progress=self._counter("games", sizes.games), **common,
         )  # fmt: skip
         games = self._lines("games.jsonl")
-        figures = {"games": len(games), "games_sha256": _digest(games)}
+        figures: Figures = {"games": len(games), "games_sha256": _digest(games)}
+        if self.others.games:
+            figures |= {"records": len(self.others.games), "records_sha256": self.others.sha256}
         if not sizes.networks:
             return figures, weights
         probes.make(
-            self.folder / "probes.jsonl", [json.loads(text)["record"] for _, text in games], self.executor,
+            self.folder / "probes.jsonl", [*_records_of(games), *self.others.games], self.executor,
             walks=sizes.walks, iterations=sizes.rollout_iterations, rollouts=sizes.rollouts,
             on_progress=self._counter("walks", sizes.walks), **common,
         )  # fmt: skip
@@ -223,6 +258,8 @@ class _Pipeline:
             made = self._load("value.json")
             return made.provenance["value"], made
         samples = probes.load(self._lines("probes.jsonl"), before.game, self.spec.features)
+        if self.settings.states:
+            return self._outputs(samples, before)
         found = [self._fitted_network(samples, before, number) for number in range(self.settings.networks)]
         losses = [weights.provenance["selection_loss"] for weights in found]
         best = found[losses.index(min(losses))]
@@ -234,6 +271,28 @@ class _Pipeline:
             "positions": [int((samples.parts == part).sum()) for part in (TRAIN, SELECTION, REPORT)],
         }
         return figures, self._save("value.json", best.arrays(), {"value": figures})
+
+    def _outputs(self, samples: Positions, before: Weights) -> tuple[Figures, Weights]:
+        """Fit the outputs to probes, own games and records; the layers below them, and the policy, stay.
+
+        These weights may be used as they are, so the file says all about how they were made.
+        """
+        played, walks = self._lines("games.jsonl"), self._lines("probes.jsonl")
+        own = _records_of(played)
+        digests = {"probes": _digest(walks), "games": _digest(played), "records": self.others.sha256}
+        sources = {"probes": samples, "games": outputs.sample(own, self.settings.states, self.spec.features)}
+        score_weights = dict.fromkeys(sources, self.settings.own_points) | {"records": 1.0}
+        if self.others.games:
+            sources["records"] = outputs.sample(self.others.games, self.settings.states, self.spec.features)
+        arrays, stiffness = outputs.fit(sources, before.arrays(), score_weights)
+        arrays = arrays | _rounded({key: arrays[key] for key in self.spec.network})
+        figures: Figures = {"stiffness": stiffness if np.isfinite(stiffness) else None}
+        for name, found in sources.items():
+            compared = outputs.compare(found.take(found.parts == REPORT), before.arrays(), arrays)
+            counts = [int((found.parts == part).sum()) for part in (TRAIN, SELECTION, REPORT)]
+            figures[name] = _rounded_figures(compared) | {"positions": counts, "sha256": digests[name]}
+        before_them = {"policy": before.provenance["policy"]} if "policy" in before.provenance else {}
+        return figures, self._save("value.json", arrays, before_them | self._made() | {"value": figures})
 
     def _fitted_network(self, samples: Positions, before: Weights, number: int) -> Weights:
         name, seed = f"value-{number}.json", self.settings.seed + number
@@ -290,6 +349,10 @@ class _Pipeline:
             on_progress=self._counter("match", self.settings.match + self.settings.match % 2),
         )
         return figures, new
+
+
+def _records_of(lines: list[tuple[str, bytes]]) -> list[dict[str, Any]]:
+    return [json.loads(text)["record"] for _, text in lines]
 
 
 def _rounded(arrays: Arrays) -> Arrays:

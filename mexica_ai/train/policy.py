@@ -39,7 +39,7 @@ PATIENCE = 3
 
 _SHAPE = {
     "game": str,
-    "made": {"seed": int, "iterations": int, "deep": int, "game": int, "weights": str},
+    "made": {"seed": int, "iterations": int, "deep": int, "planners": float, "game": int, "weights": str},
     "record": dict,
     "searches": [{"turn": int, "decisions": [{"actions": [int], "utility": float, "edges": [list]}]}],
 }

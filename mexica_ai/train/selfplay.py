@@ -5,6 +5,9 @@ many (playout cap randomisation), and what that search found about the decisions
 mean utility of every action that it tried. So a game has many different positions at little cost, and each target of a
 policy rests on a deep search. Where the games begin: `mexica_ai.train.starts`.
 
+In some games planners, sparring partners of another style, play some of the seats or all; and some games begin in the
+middle of games that others have played. Else a fit knows only the style of its own engine.
+
 Main functions: `play_game` (one game), `play` (a file of games).
 
 Source: Wu, "Accelerating self-play learning in Go" (2019).
@@ -13,7 +16,7 @@ Source: Wu, "Accelerating self-play learning in Go" (2019).
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
@@ -24,19 +27,30 @@ from cext.core.search.search import Search
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.search import SearchRun
 from mexica_ai.analysis.settings import SearchSettings
+from mexica_ai.engines import Engine
 from mexica_ai.train.job_file import Series, complete
-from mexica_ai.train.starts import draw_start, small_search
+from mexica_ai.train.starts import draw_start, midgame, planned_start, planner, small_search
 from mexica_ai.train.weights import searching_weights
 
 if TYPE_CHECKING:
     from cext.core.search.search import Decision
 
 DEEP_SHARE = 0.25  # of the turns
+PLANNED_SHARE = 0.5  # of the games with planners that begin in the middle of a game between planners
+RECORD_SHARE = 0.5  # of the games, where records are given
 LEAST_VISITS = 0.05  # share of a search's iterations that a decision must have seen
 
 
 def play_game(
-    game: str, seed: int, index: int, iterations: int, deep: int, weights: Weights | None = None
+    game: str,
+    seed: int,
+    index: int,
+    iterations: int,
+    deep: int,
+    weights: Weights | None = None,
+    *,
+    planners: float = 0.0,
+    record: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Play one game and return its record and what the deep searches found.
 
@@ -49,21 +63,38 @@ def play_game(
         Of most searches, and of deep ones.
     weights : Weights, optional
         By default those that ship.
+    planners : float
+        How likely planners have a part in the game.
+    record : dict, optional
+        Of another game, in whose middle this one begins.
 
     Returns
     -------
     dict
-        A JSON object. `game`: its name. `made`: `seed`, `iterations`, `deep`, number (`game`) and version of the
-        weights (`weights`). `record`: the record of the game. `searches`: a list of objects with the number of the
-        `turn` in the record and its `decisions`, as `Search.decisions` returns them.
+        A JSON object. `game`: its name. `made`: `seed`, `iterations`, `deep`, `planners`, number (`game`) and version
+        of the weights (`weights`). `record`: the record of the game. `searches`: a list of objects with the number of
+        the `turn` in the record and its `decisions`, as `Search.decisions` returns them.
     """
     weights = searching_weights(game, weights)
     random_ = random.Random(f"{seed}/{index}")
-    position = draw_start(game, random_, iterations, weights)
+    league = random.Random(f"{seed}/{index}/league")  # of its own, so that games without planners stay as they are
+    has_planners = league.random() < planners
+    if record is not None:
+        position = midgame(record, league)
+    elif has_planners and league.random() < PLANNED_SHARE:
+        position = planned_start(game, league, weights)
+    else:
+        position = draw_start(game, random_, iterations, weights)
+    sparring = _sparring(position.players, league, weights) if has_planners else {}
     start, turns, searches = position.to_json(), [], []
     while not position.is_over:
         if position.is_chance:
             turns.append(position.draw(random_.getrandbits(63)))
+            continue
+        if position.to_move in sparring:
+            partner = sparring[position.to_move]
+            turns.append(partner.best_turn(position, seed=random_.getrandbits(63), candidates=1).turn)
+            position.push(turns[-1])
             continue
         is_deep = random_.random() < DEEP_SHARE
         budget = deep if is_deep else iterations
@@ -82,6 +113,7 @@ def play_game(
             "seed": seed,
             "iterations": iterations,
             "deep": deep,
+            "planners": planners,
             "game": index,
             "weights": weights.version,
         },
@@ -92,10 +124,25 @@ def play_game(
             "turns": turns,
             "scores": position.scores,
             "winners": position.winners,
-            "engines": [small_search(iterations)] * position.players,
+            "engines": [
+                str(sparring[seat].spec) if seat in sparring else small_search(iterations)
+                for seat in range(position.players)
+            ],
         },
         "searches": searches,
     }
+
+
+def _sparring(players: int, random_: random.Random, weights: Weights) -> dict[int, Engine]:
+    """Return the planners of a game by seat: of any number of its seats."""
+    seats = random_.sample(range(players), random_.randint(1, players))
+    return {seat: planner(random_, weights) for seat in sorted(seats)}
+
+
+def _draw_record(records: Sequence[dict[str, Any]], seed: int, index: int) -> dict[str, Any] | None:
+    """Return the record in whose middle a game begins; None for the other games."""
+    random_ = random.Random(f"{seed}/{index}/record")
+    return random_.choice(records) if records and random_.random() < RECORD_SHARE else None
 
 
 def _shortened(decision: Decision) -> dict[str, Any]:
@@ -113,12 +160,15 @@ def play(
     deep: int,
     seed: int,
     weights: Weights | None = None,
+    planners: float = 0.0,
+    records: Sequence[dict[str, Any]] = (),
     concurrency: int = 1,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> None:
     """Play games until a file holds the games 0 to `games` - 1 of this seed and size.
 
-    A file that a stopped run left is continued. Parameters and errors: `play_game`, `job_file.complete`.
+    Some of them begin in the middle of games of `records`. A file that a stopped run left is continued. Other
+    parameters and errors: `play_game`, `job_file.complete`.
     """
     weights = searching_weights(game, weights)
     series = Series(
@@ -127,14 +177,24 @@ def play(
         noun="games",
         key="made",
         number="game",
-        settings={"seed": seed, "iterations": iterations, "deep": deep},
+        settings={"seed": seed, "iterations": iterations, "deep": deep, "planners": planners},
         advice="another folder",
     )
     complete(
         path,
         series,
         games,
-        lambda index: partial(play_game, game, seed, index, iterations, deep, weights),
+        lambda index: partial(
+            play_game,
+            game,
+            seed,
+            index,
+            iterations,
+            deep,
+            weights,
+            planners=planners,
+            record=_draw_record(records, seed, index),
+        ),
         executor,
         concurrency=concurrency,
         on_progress=on_progress,

@@ -9,7 +9,7 @@ from typing import Any
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.strict import quote
 
-MAX_STRENGTH = 10.0
+_MOST = {"strength": 10.0, "planners": 1.0, "own_points": 1.0}  # of the settings that are no integers
 
 
 def _setting(default: Any, least: int, small: Any, text: str) -> Any:
@@ -38,6 +38,11 @@ class Settings:
     networks: int = _setting(3, 0, 2, "seeds of the fit of the value; 0: keep it and fit the policy alone")
     epochs: int = _setting(40, 1, 2, "epochs of a fit, at most")
     strength: float = _setting(1.0, 0, 1.0, "factor of the fitted scores of the policy; below 1 it decides less")
+    planners: float = _setting(0.0, 0, 0.0, "share of the games in which the game's planner plays some seats or all")
+    states: int = _setting(
+        0, 0, 0, "positions of each game and record to which the outputs alone are fitted; 0: fit all to the probes"
+    )
+    own_points: float = _setting(1.0, 0, 1.0, "weight of the points in own games and probes; records have 1")
     match: int = _setting(200, 1, 2, "games against the weights in use; an odd number is rounded up")
     match_iterations: int = _setting(400, 1, 4, "iterations of a search in that match")
     seed: int = _setting(1, 0, 1, "everything random derives from it")
@@ -45,12 +50,15 @@ class Settings:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value, least = getattr(self, field.name), field.metadata["least"]
-            if field.name != "strength" and (type(value) is not int or value < least):
+            if field.name not in _MOST and (type(value) is not int or value < least):
                 problem = f"{field.name}: given {quote(value)}; expected an integer of at least {least}"
                 raise SearchError(problem, reason="INVALID_LIMITS")
-        if not 0 < self.strength <= MAX_STRENGTH:
-            problem = f"strength: given {self.strength!r}; expected more than 0, at most {MAX_STRENGTH:g}"
-            raise SearchError(problem, reason="INVALID_LIMITS")
+        for name, most in _MOST.items():
+            given = getattr(self, name)
+            if not (0 < given <= most or (given == 0 and name != "strength")):
+                least = "more than 0" if name == "strength" else "at least 0"
+                problem = f"{name}: given {given!r}; expected {least}, at most {most:g}"
+                raise SearchError(problem, reason="INVALID_LIMITS")
 
 
 DEFAULTS = Settings()

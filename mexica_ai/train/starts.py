@@ -3,18 +3,20 @@
 A *fork* is a position after an odd turn of a quicker game, so that play goes on from positions that good players avoid.
 An *odd turn* is one of an engine's candidates drawn at random, or a greedy or random turn. If the game has *varied*
 starts (`Learning.varied`: the same position with other things in the hands of the seats), half of the games, forks or
-not, have one.
+not, have one. Games with a *planner* (`Learning.planner`), and games after others' records, may begin in the middle of
+such a game.
 
-Main function: `draw_start`.
+Main functions: `draw_start`, `midgame`, `planned_start`.
 """
 
 from __future__ import annotations
 
 import random
+from typing import Any
 
 from cext.core.learning.weights import Weights
 from mexica_ai.analysis.limits import Limits
-from mexica_ai.engines import make_engine
+from mexica_ai.engines import Engine, make_engine
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, new_game
 
@@ -22,6 +24,7 @@ PLAYERS = (2, 2, 2, 3, 4)  # seats of a game, drawn from these
 ODD_CANDIDATES = 20  # number of candidates from which an odd turn is drawn
 FORK_SHARE = 0.5  # share of the games that are forks
 VARIED_SHARE = 0.5  # share of the games that have varied starts
+TEMPERS = 1000  # of planners, from which theirs are drawn
 QUICK = 8  # the game before a fork has this many times fewer iterations
 
 
@@ -34,6 +37,38 @@ def draw_start(game: str, random_: random.Random, iterations: int, weights: Weig
     if varied is not None and random_.random() < VARIED_SHARE:
         position = Position.from_json(varied(position.to_json(), random_))
     return position
+
+
+def midgame(record: dict[str, Any], random_: random.Random) -> Position:
+    """Return the position of a record before one of its turns, drawn at random."""
+    turns = record["turns"]
+    position, stop = Position.from_json(record["start"]), random_.randrange(len(turns))
+    for turn in turns[:stop]:
+        position.push(turn)
+    while position.is_chance:
+        position.draw(random_.getrandbits(63))
+    return position
+
+
+def planned_start(game: str, random_: random.Random, weights: Weights) -> Position:
+    """Return the position before a turn, drawn at random, of a game between planners of several tempers."""
+    position = new_game(game, players=random_.choice(PLAYERS), seed=random_.getrandbits(63))
+    planners = [planner(random_, weights) for _ in range(position.players)]
+    before = []  # each turn
+    while not position.is_over:
+        if position.is_chance:
+            position.draw(random_.getrandbits(63))
+            continue
+        before.append(position.copy())
+        seat = position.to_move
+        assert seat is not None
+        position.push(planners[seat].best_turn(position, seed=random_.getrandbits(63), candidates=1).turn)
+    return random_.choice(before)
+
+
+def planner(random_: random.Random, weights: Weights) -> Engine:
+    """Return a planner with a temper drawn at random."""
+    return make_engine(f"planner,temper={random_.randrange(TEMPERS)}", weights=weights)
 
 
 def small_search(iterations: int) -> str:

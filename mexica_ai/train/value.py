@@ -7,7 +7,7 @@ softmax over the seats against their shares of the win, plus the squared error o
 (Loshchilov and Hutter, 2019) with a cosine schedule. The fit stops when the loss on the games that select has not
 fallen for `PATIENCE` epochs, and the best epoch counts.
 
-Main functions: `fit`, `loss`, `compare`.
+Main functions: `fit`, `loss`, `compare`; `forward` is the network itself.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def compare(positions: Positions, before: Arrays, after: Arrays) -> dict[str, fl
     return {
         "before": float(losses[0].mean()),
         "after": float(losses[1].mean()),
-        "error": _error(losses[1] - losses[0], positions.games),
+        "error": error_of_mean(losses[1] - losses[0], positions.games),
     }
 
 
@@ -134,13 +134,13 @@ def predict(positions: Positions, weights: Arrays) -> tuple[np.ndarray, np.ndarr
     shares, scores = [], []
     for first in range(0, len(positions.games), 8192):
         part = positions.take(slice(first, first + 8192))
-        outputs = _forward(part.features, weights)[-1]
-        shares.append(_softmax(outputs[..., 0], part.seats))
+        outputs = forward(part.features, weights)[-1]
+        shares.append(softmax(outputs[..., 0], part.seats))
         scores.append(np.where(part.seats, outputs[..., 1], 0))
     return np.concatenate(shares), np.concatenate(scores)
 
 
-def _error(losses: np.ndarray, games: np.ndarray) -> float | None:
+def error_of_mean(losses: np.ndarray, games: np.ndarray) -> float | None:
     """Return the standard error of the mean of losses that are independent only between games."""
     _, games = np.unique(games, return_inverse=True)
     sums = np.bincount(games, losses - losses.mean())
@@ -149,7 +149,7 @@ def _error(losses: np.ndarray, games: np.ndarray) -> float | None:
     return float(np.sqrt((sums**2).sum() * len(sums) / (len(sums) - 1)) / len(losses))
 
 
-def _forward(features: np.ndarray, weights: Arrays) -> tuple[np.ndarray, ...]:
+def forward(features: np.ndarray, weights: Arrays) -> tuple[np.ndarray, ...]:
     """Return (first sums, first units, second sums, second units, outputs); shape (..., units)."""
     sums_1 = features @ weights["w1"] + weights["b1"]
     units_1 = np.maximum(sums_1, 0)
@@ -159,7 +159,8 @@ def _forward(features: np.ndarray, weights: Arrays) -> tuple[np.ndarray, ...]:
     return sums_1, units_1, sums_2, units_2, outputs
 
 
-def _softmax(logits: np.ndarray, seats: np.ndarray) -> np.ndarray:
+def softmax(logits: np.ndarray, seats: np.ndarray) -> np.ndarray:
+    """Return the shares of the seats, 0 for those that the game does not have."""
     logits = np.where(seats, logits, -np.inf)
     powers: np.ndarray = np.exp(logits - logits.max(-1, keepdims=True))
     shares: np.ndarray = powers / powers.sum(-1, keepdims=True)
@@ -169,9 +170,9 @@ def _softmax(logits: np.ndarray, seats: np.ndarray) -> np.ndarray:
 def _gradients(part: Positions, weights: Arrays) -> Arrays:
     """Return the gradient of the loss by each array."""
     n = len(part.games)
-    sums_1, units_1, sums_2, units_2, outputs = _forward(part.features, weights)
+    sums_1, units_1, sums_2, units_2, outputs = forward(part.features, weights)
     slopes = np.zeros_like(outputs)
-    slopes[..., 0] = np.where(part.seats, _softmax(outputs[..., 0], part.seats) - part.shares, 0) / n
+    slopes[..., 0] = np.where(part.seats, softmax(outputs[..., 0], part.seats) - part.shares, 0) / n
     errors = np.where(part.seats, outputs[..., 1] - part.scores, 0)
     slopes[..., 1] = SCORE_WEIGHT * 2 * errors / part.seats.sum()
     slopes_2 = (slopes @ weights["w3"].T) * (sums_2 > 0)

@@ -627,3 +627,30 @@ def test_examples_say_which_engine_made_them():
                 older.append(path.name)
     if older:
         pytest.skip(f"older than the engine that ships: {', '.join(older)} (benchmarks/make_examples.py plays anew)")
+
+
+@pytest.mark.real("processes")
+def test_evaluation(tmp_path):
+    path = tmp_path / "games.jsonl"
+    record = json.loads((BENCHMARKS.parent / "examples" / "coatl_game.jsonl").read_text().splitlines()[0])
+    path.write_text("".join(json.dumps({"record": record} if number else record) + "\n" for number in range(4)))
+    found = figures("evaluation.py", path, "--positions", 12)
+    ((version, parts),) = found.items()
+    assert version == registry.get("coatl").weights().version
+    ((seats, part),) = parts.items()
+    assert (seats, part["games"]) == (str(record["start"]["players"]), 4)
+    assert 0 < part["log_loss"][0] < 3
+    assert len(part["points"]) == len(part["points_of_all_seats"]) == 5
+    last = [row for row in part["points_of_all_seats"] if row][-1]
+    assert abs(last[0]) < 15
+    half = figures("evaluation.py", path, "--positions", 12, "--every", 2)[version][seats]
+    assert (half["games"], half["positions"] * 2) == (2, part["positions"])
+    assert "has no games of mexica" in run("evaluation.py", path, "--game", "mexica").stderr
+
+
+def test_evaluation_finds_by_how_much_points_are_wrong(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    script = runpy.run_path(str(BENCHMARKS / "evaluation.py"))
+    assert script["mean"]([(1, 2.0), (2, 4.0)]) == [3.0, pytest.approx(0.7071, abs=1e-4)]
+    # Figures of the same game tell nothing more.
+    assert script["mean"]([(1, 2.0), (1, 2.0), (2, 4.0), (2, 4.0)]) == script["mean"]([(1, 2.0), (2, 4.0)])

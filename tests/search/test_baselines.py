@@ -14,6 +14,8 @@ from cext.core.baselines.simple import random_turn
 from cext.core.baselines.uct import UCT
 from mexica_ai import GameOverError, Position, SearchError
 from mexica_ai.engines import make_engine
+from mexica_ai.game import registry
+from mexica_ai.games.coatl import planner
 
 OVER = Position.from_json(mexica_ai.new_game("nim", players=2).to_json() | {"piles": [0, 0, 0], "to_move": 1})
 MIDGAME = build(3, pillis=["C7", "F9"], canals=["D5-D12"], bridges=["O7 ew"], points=3)
@@ -456,3 +458,62 @@ def test_beam_refuses_what_makes_no_sense():
     search.run()
     with pytest.raises(SearchError):
         search.run()
+
+
+# planner
+
+
+@pytest.fixture(scope="module")
+def coatl_turns():
+    """Return the state of each turn of a game of Coatl between planners of two tempers, and its end."""
+    engines = [make_engine(f"planner,temper={temper}") for temper in (0, 3)]
+    position, states = mexica_ai.new_game("coatl", players=2, seed=5), []
+    while not position.is_over:
+        if position.is_chance:
+            position.draw(len(states))
+            continue
+        states.append(position.state.copy())
+        position.push(engines[position.to_move].best_turn(position, seed=1).turn)
+    return states, position
+
+
+def test_planners_play_whole_turns_and_repeat(coatl_turns):
+    weights = registry.get("coatl").weights()
+    states, end = coatl_turns
+    assert max(end.scores) > 15
+    assert len(states) < 120
+    for state in states[::4]:
+        before = state.copy()
+        turns = [planner.plan_turn(state, weights, temper) for temper in range(3)]
+        assert all(is_turn(state, turn) for turn in turns)
+        assert planner.plan_turn(state, weights, 2) == turns[2]
+        assert state == before
+
+
+def test_tempers_differ(coatl_turns):
+    weights = registry.get("coatl").weights()
+    states, _ = coatl_turns
+    chosen = [[planner.plan_turn(state, weights, temper) for state in states[::4]] for temper in range(4)]
+    assert len({str(turns) for turns in chosen}) == 4
+    assert planner.temper_of(0) == planner.Temper()
+
+
+def test_a_planner_takes_the_turn_with_most_points_for_itself(coatl_turns):
+    # Within a game's last turn only what counts at the end is left; there the planner finds the most points.
+    weights = registry.get("coatl").weights()
+    states, _ = coatl_turns
+    last = states[-1]
+    seat, best = last.current_player, 0.0
+    for turn in (planner.plan_turn(last, weights, 0), greedy_turn(last), random_turn(last, 1)):
+        after = last.copy()
+        for action in turn:
+            after.apply(action)
+        points = after.scores()[seat]
+        best = best or points
+        assert points <= best
+
+
+def test_games_without_a_planner_say_so():
+    with pytest.raises(SearchError, match="nim has no planner") as refused, make_engine("planner") as engine:
+        engine.best_turn(mexica_ai.new_game("nim"))
+    assert refused.value.reason == "INVALID_GAME"

@@ -37,6 +37,7 @@ def test_features_of_a_new_game():
     assert own(position, "heads_missing") == [1, 1, 1]
     assert own(position, "to_move") == [1, 0, 0]
     assert own(position, "waits") == pytest.approx([0, 1 / 3, 2 / 3])
+    assert own(position, "seat") == pytest.approx([0, 1 / 3, 2 / 3])
     assert own(position, "temple_cards") == [1, 1, 1]
     assert (shared(position, "three_seats"), shared(position, "four_seats")) == (1, 0)
     assert shared(position, "pairs") == 1

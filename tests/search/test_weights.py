@@ -92,7 +92,7 @@ def test_features_refuse_another_game(spec):
 
 def test_the_network_is_what_numpy_computes(entry, spec, midgame):
     for weights in (entry.weights(), spec.estimate()):
-        outputs = value._forward(spec.features(midgame.state)[None], weights.arrays())[-1][0]
+        outputs = value.forward(spec.features(midgame.state)[None], weights.arrays())[-1][0]
         values, points = simple.evaluate(midgame.state, weights=weights)
         powers = np.exp(outputs[:, 0] - outputs[:, 0].max())
         assert np.allclose(values, powers / powers.sum(), atol=1e-4)

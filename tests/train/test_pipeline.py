@@ -189,6 +189,9 @@ def test_settings_that_are_no_object_are_refused(tmp_path):
         ({"epochs": 1.5}, "^epochs: given 1.5; expected an integer of at least 1$"),
         ({"seed": -1}, "^seed: given -1; expected an integer of at least 0$"),
         ({"strength": 0.0}, "^strength: given 0.0; expected more than 0, at most 10$"),
+        ({"planners": 1.5}, "^planners: given 1.5; expected at least 0, at most 1$"),
+        ({"own_points": -0.1}, "^own_points: given -0.1; expected at least 0, at most 1$"),
+        ({"states": -1}, "^states: given -1; expected an integer of at least 0$"),
         ({"strength": float("nan")}, "^strength: given nan; expected more than 0, at most 10$"),
     ],
 )
@@ -209,6 +212,42 @@ def test_every_setting_is_an_option_of_the_command(folder, finished, capsys):
     assert main(["train", GAME, "--out", str(folder), *options, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == finished[1]
     assert vars(SMALL).keys() == vars(SETTINGS).keys()
+
+
+def test_the_outputs_are_fitted_to_games_of_others(finished, tmp_path, capsys):
+    others = [selfplay.play_game(GAME, 7, index, 2, 2, planners=1.0)["record"] for index in range(8)]
+    path, folder = tmp_path / "others.jsonl", tmp_path / "new"
+    path.write_text("".join(json.dumps(record) + "\n" for record in others))
+    options = ["--records", str(path), "--states", "6", "--until", "value"]
+    texts = [(f"{path}:{number}", line) for number, line in enumerate(path.read_bytes().splitlines(), 1)]
+    run(folder, dataclasses.replace(SMALL, states=6), records=texts, until="value")
+    assert main(["train", GAME, "--out", str(folder), "--small", *options]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].startswith("value:    log-loss before and after, and mean error of the points: probes ")
+    assert main(["train", GAME, "--out", str(folder), "--small", *options, "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert figures["generate"]["records"] == 8
+    assert set(figures["value"]) == {"stiffness", "probes", "games", "records"}
+    assert sum(figures["value"]["records"]["positions"]) <= 48
+    shipped, made = registry.get(GAME).weights().arrays(), spec.load(folder / "value.json").arrays()
+    changed = {name for name in made if not np.array_equal(made[name], shipped[name])}
+    assert {"w3", "linear"} <= changed <= {"w3", "b3", "linear"}
+    # The file says all about how it was made.
+    found = spec.load(folder / "value.json").provenance
+    assert found["value"] == figures["value"]
+    assert "--records FILE --games 10 " in found["command"]
+    assert found["settings"]["records_sha256"] == figures["value"]["records"]["sha256"]
+    assert found.get("policy") == registry.get(GAME).weights().provenance.get("policy")
+    # Without them, or with others, it would be another run.
+    assert main(["train", GAME, "--out", str(folder), "--small", "--states", "6"]) == 2
+    assert "is of a run with " in capsys.readouterr().err
+
+
+def test_games_that_are_not_over_teach_nothing(tmp_path):
+    record = selfplay.play_game(GAME, 7, 0, 2, 2)["record"]
+    text = json.dumps({"game": GAME, "version": 1, "start": record["start"], "turns": record["turns"][:2]}).encode()
+    with pytest.raises(NotationError, match=r"^here: expected a finished game of coatl$"):
+        run(tmp_path, records=[("here", text)])
 
 
 def test_a_game_without_weights_is_refused(tmp_path, capsys):

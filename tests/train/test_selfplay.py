@@ -10,7 +10,7 @@ import pytest
 
 import mexica_ai as ai
 from mexica_ai.game import registry
-from mexica_ai.game.records import replay
+from mexica_ai.game.records import position_at, replay
 from mexica_ai.train import selfplay, starts
 
 SIZE = (4, 12)  # iterations of a search, and of a deep one
@@ -85,3 +85,51 @@ def test_games_are_played_with_the_weights_that_are_given():
     assert shipped["made"]["weights"] == registry.get("mexica").weights().version
     assert other["made"]["weights"] == by_hand.version
     assert json.dumps(shipped["record"]["turns"]) != json.dumps(other["record"]["turns"])
+
+
+# Other styles
+
+
+def test_planners_have_a_part_in_some_games_and_the_others_stay_as_they_are():
+    alone = [selfplay.play_game("coatl", 1, index, *SIZE) for index in range(12)]
+    league = [selfplay.play_game("coatl", 1, index, *SIZE, planners=0.5) for index in range(12)]
+    assert selfplay.play_game("coatl", 1, 3, *SIZE, planners=0.5) == league[3]
+    seats, kinds = Counter(), Counter()
+    for before, after in zip(alone, league, strict=True):
+        record = after["record"]
+        end = replay(record)
+        assert end.is_over
+        assert end.scores == record["scores"]
+        planned = [engine.startswith("planner") for engine in record["engines"]]
+        seats.update(planned)
+        kinds["none" if not any(planned) else "all" if all(planned) else "some"] += 1
+        if not any(planned):
+            assert after["record"] == before["record"]
+        for search in after["searches"]:
+            assert not planned[mover(record, search["turn"])]
+    assert kinds["none"] > 1
+    assert kinds["some"] > 1
+    assert seats[True] > 5
+
+
+def mover(record, turn):
+    return position_at(record, turn).to_move
+
+
+def test_games_that_begin_within_others_take_their_positions():
+    played = [selfplay.play_game("coatl", 1, index, *SIZE)["record"] for index in range(4)]
+    record = max(played, key=lambda record: len(record["turns"]))
+    positions = [position_at(record, turn).to_json() for turn in range(len(record["turns"]))]
+    begun = [selfplay.play_game("coatl", 1, index, *SIZE, record=record)["record"] for index in range(4)]
+    starts_of = [game["start"] for game in begun]
+    assert len({json.dumps(start) for start in starts_of}) > 1
+    assert sum(start in positions for start in starts_of) > 1  # the rest: an event was drawn anew before the start
+    assert all(replay(game).is_over for game in begun)
+
+
+def test_half_of_the_games_begin_within_records():
+    records = [{"number": number} for number in range(3)]
+    found = [selfplay._draw_record(records, 1, index) for index in range(200)]
+    assert 70 < sum(record is None for record in found) < 130
+    assert {record["number"] for record in found if record} == {0, 1, 2}
+    assert selfplay._draw_record((), 1, 0) is None

@@ -128,8 +128,8 @@ def test_gradients_are_those_of_the_loss():
     weights = {name: generator.normal(0, 0.3, shape).astype(np.float64) for name, shape in spec.network.items()}
 
     def loss(weights):
-        outputs = value._forward(data.features.astype(np.float64), weights)[-1]
-        shares = value._softmax(outputs[..., 0], data.seats)
+        outputs = value.forward(data.features.astype(np.float64), weights)[-1]
+        shares = value.softmax(outputs[..., 0], data.seats)
         errors = np.where(data.seats, outputs[..., 1] - data.scores, 0)
         cross = -(data.shares * np.log(np.clip(shares, 1e-12, 1))).sum() / len(data.games)
         return cross + value.SCORE_WEIGHT * (errors**2).sum() / data.seats.sum()

@@ -456,6 +456,7 @@ cdef void _fill_own(const CoatlStateC* state, int seat, CoatlCacheC* cache, floa
     outlook = _outlook(counts)
     for i in range(NUM_SCALED):
         out[i] = counts[i] / _DIVISORS[i]
+    out[OWN_SEAT] = seat / 3.0
     out[OWN_WAITS] = ((seat - state.table.to_move + state.table.num_players) % state.table.num_players) / 3.0
     out[OWN_LAST_ACTIONS] = _last_actions(state, seat) / 2.0
     out[OWN_CASH] = _cash(state, seat, counts) / CASH_SCALE

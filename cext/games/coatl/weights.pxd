@@ -44,6 +44,7 @@ cpdef enum:
     OWN_PLAN_READY
     OWN_PLAN_NEARLY
     OWN_PLAN_CLOSABLE
+    OWN_SEAT                        # its number / 3: later seats have more actions at the end
     OWN_WAITS                       # seats that move before it / 3
     OWN_LAST_ACTIONS                # that it has left, once the end has been triggered / 2
     OWN_CASH                        # closed points, and those it could close in one turn or in its last actions / 30
@@ -76,7 +77,7 @@ cdef enum:                          # lengths
     NUM_OWN = OWN_ESTIMATE_SCORE + 1
     NUM_SHARED = SHARED_SUPPLY_TAILS + 1
     NUM_INPUTS = 3 * NUM_OWN + NUM_SHARED
-    NUM_WEIGHTS = 7700              # of the network over them
+    NUM_WEIGHTS = 7802              # of the network over them
 
 # A category of actions, for the priors, is a kind and a gap; its index is kind * NUM_GAPS + gap. The order is that of
 # the weights. Files have the names in lower case: "keep_best" and so on.
