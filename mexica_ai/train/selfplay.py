@@ -28,6 +28,7 @@ from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.search import SearchRun
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.engines import Engine
+from mexica_ai.game.position import Position
 from mexica_ai.train.job_file import Series, complete
 from mexica_ai.train.starts import draw_start, midgame, planned_start, planner, small_search
 from mexica_ai.train.weights import searching_weights
@@ -79,11 +80,8 @@ def play_game(
     random_ = random.Random(f"{seed}/{index}")
     league = random.Random(f"{seed}/{index}/league")  # of its own, so that games without planners stay as they are
     has_planners = league.random() < planners
-    if record is not None:
-        position = midgame(record, league)
-    elif has_planners and league.random() < PLANNED_SHARE:
-        position = planned_start(game, league, weights)
-    else:
+    position = _styled_start(game, record, league, weights, has_planners=has_planners)
+    if position is None:
         position = draw_start(game, random_, iterations, weights)
     sparring = _sparring(position.players, league, weights) if has_planners else {}
     start, turns, searches = position.to_json(), [], []
@@ -97,16 +95,12 @@ def play_game(
             position.push(turns[-1])
             continue
         is_deep = random_.random() < DEEP_SHARE
-        budget = deep if is_deep else iterations
-        limits = Limits(iterations=budget, memory_mb=8 + budget // 25)
-        run = SearchRun(position, SearchSettings(limits, random_.getrandbits(63), candidates=1, weights=weights))
-        result = run.result()
-        if is_deep and result.stop_reason != "forced":
-            assert isinstance(run.search, Search)
-            found = run.search.decisions(max(2, round(LEAST_VISITS * budget)))
-            searches.append({"turn": len(turns), "decisions": [_shortened(decision) for decision in found]})
-        turns.append(result.turn)
-        position.push(result.turn)
+        budget, search_seed = (deep if is_deep else iterations), random_.getrandbits(63)
+        turn, found = _search(position, budget, search_seed, weights, with_decisions=is_deep)
+        if found is not None:
+            searches.append({"turn": len(turns), "decisions": found})
+        turns.append(turn)
+        position.push(turn)
     return {
         "game": game,
         "made": {
@@ -131,6 +125,31 @@ def play_game(
         },
         "searches": searches,
     }
+
+
+def _search(
+    position: Position, budget: int, seed: int, weights: Weights, *, with_decisions: bool
+) -> tuple[list[str], list[dict[str, Any]] | None]:
+    """Return the best turn and, if asked for and nothing was forced, what the search found about its decisions."""
+    limits = Limits(iterations=budget, memory_mb=8 + budget // 25)
+    run = SearchRun(position, SearchSettings(limits, seed, candidates=1, weights=weights))
+    result = run.result()
+    if not with_decisions or result.stop_reason == "forced":
+        return result.turn, None
+    assert isinstance(run.search, Search)
+    found = run.search.decisions(max(2, round(LEAST_VISITS * budget)))
+    return result.turn, [_shortened(decision) for decision in found]
+
+
+def _styled_start(
+    game: str, record: dict[str, Any] | None, random_: random.Random, weights: Weights, *, has_planners: bool
+) -> Position | None:
+    """Return where a game begins that begins in the middle of one of another style; None for others."""
+    if record is not None:
+        return midgame(record, random_)
+    if has_planners and random_.random() < PLANNED_SHARE:
+        return planned_start(game, random_, weights)
+    return None
 
 
 def _sparring(players: int, random_: random.Random, weights: Weights) -> dict[int, Engine]:
