@@ -5,7 +5,7 @@ the seat to move can end the game with its turn, or only a rival can with its ne
 rollouts seats hold what they held in the record, since uniform deals expect too little of rivals. Greedy turns play
 them, to the end. A case keeps the means of its even and of its odd rollouts only, so that files are small.
 
-Main function: `make`. For games that tell when they end (`State.is_ending`).
+Main function: `make`. For games whose positions tell that the end has begun (`ending` of Coatl).
 """
 
 import random
@@ -88,8 +88,8 @@ def make_case(
     result = rollouts.search(state, sizes.search, random_.getrandbits(63), weights).result(rollouts.MAX_CANDIDATES)
     found = [candidate["actions"] for candidate in result["candidates"]]
     played = [registry.get(game).text.parse_action(action) for action in record["turns"][place]]
-    ending = [actions for actions in found if rollouts.after(state, actions).is_ending]
-    others = [actions for actions in found if not rollouts.after(state, actions).is_ending]
+    ending = [actions for actions in found if _is_ending(rollouts.after(state, actions))]
+    others = [actions for actions in found if not _is_ending(rollouts.after(state, actions))]
     turns = {}
     for actions in [*found[: sizes.top], played, *ending[:1], *others[:1]]:
         turns.setdefault(rollouts.after(state, actions).hash, actions)
@@ -101,7 +101,7 @@ def _before_the_end(record: dict[str, Any]) -> tuple[list[int], list[int]]:
     able, by_itself, by_rival = {}, [], []  # whether a seat could end the game at its last turn seen
     for place in range(len(record["turns"]) - 1, -1, -1):
         state = position_at(record, place).state
-        if state.current_player == CHANCE or state.is_ending:
+        if state.current_player == CHANCE or _is_ending(state):
             continue
         seat = state.current_player
         able[seat] = _can_end(state)
@@ -122,9 +122,14 @@ def _can_end(state: State) -> bool:
         for action in now.legal_actions():
             after = now.copy()
             after.apply(action)
-            if after.is_ending:
+            if _is_ending(after):
                 return True
             if after.turn == state.turn and after.hash not in seen:
                 seen.add(after.hash)
                 waiting.append(after)
     return False
+
+
+def _is_ending(state: State) -> bool:
+    """Return whether the last turns are played."""
+    return registry.get(state.game.name).text.format_position(state).get("ending") is not None

@@ -18,11 +18,12 @@ from mexica_ai.train.settings import DEFAULTS, SMALL, Settings
 
 SUMMARY = "make new weights of a game by self-play, from those in use"
 DESCRIPTION = """\
-Make new weights of a game from the weights in use, in four steps:
+Make new weights of a game from the weights in use, in five steps:
 
   generate  games of self-play from varied starts with deep searches now and
             then, and positions off their paths valued by rollouts
   value     fits of the evaluation to these positions, from several seeds
+  belief    a fit of how likely rivals hold which hidden cards
   policy    a fit of the policy to the deep searches
   match     games against the weights in use
 
@@ -129,6 +130,14 @@ def _value(found: dict[str, Any]) -> str:
     )
 
 
+def _belief(found: dict[str, Any]) -> str:
+    return (
+        f"{found['before']:.3f} nats a hidden card before, {found['after']:.3f} after (difference ± "
+        f"{found['error']:.3f}), {found['uniform']:.3f} by a uniform deal, on {found['hands'][-1]:,} hands of other games; "
+        "belief.json"
+    )
+
+
 def _policy(found: dict[str, Any]) -> str:
     return (
         f"cross-entropy {found['before']:.4f} before, {found['after']:.4f} after, {found['entropy']:.4f} at least, on "
@@ -144,4 +153,4 @@ def _match(found: dict[str, Any]) -> str:
     return f"{found['games']} games{forfeits} in match.jsonl; the new weights' share of the win is {share}{interval}"
 
 
-_SUMMARIES = {"generate": _generated, "value": _value, "policy": _policy, "match": _match}
+_SUMMARIES = {"generate": _generated, "value": _value, "belief": _belief, "policy": _policy, "match": _match}

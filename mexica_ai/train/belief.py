@@ -3,7 +3,7 @@
 The odds of a card are exp(w . x), those of a hand the product over its cards, and its probability is that over the sum
 of the products of all hands of that size (conditional Bernoulli: Chen, Dempster and Liu, "Weighted finite population
 sampling to maximize entropy", 1994). The weights w maximise the likelihood of the hands that seats really held, less a
-ridge. Records know these hands.
+ridge that pulls them to those in use. Records know these hands.
 
 Main functions: `sample`, `fit`, `report`.
 """
@@ -21,9 +21,9 @@ from mexica_ai.game.records import position_at
 from mexica_ai.train.positions import REPORT, fingerprint, split
 from mexica_ai.train.weights import weights_spec
 
-RIDGE = 1.0  # times half the square of the weights
+RIDGE = 1.0  # times half the square of the change of the weights
 STEPS = 30
-POSITIONS = 5  # of a game
+POSITIONS = 10_000  # of all games, at most 5 of each
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Hands:
         )
 
 
-def sample(game: str, records: Sequence[dict[str, Any]], *, seed: int, positions: int = POSITIONS) -> Hands:
+def sample(game: str, records: Sequence[dict[str, Any]], *, seed: int) -> Hands:
     """Return the hidden hands of some positions of each game.
 
     Parameters
@@ -74,8 +74,6 @@ def sample(game: str, records: Sequence[dict[str, Any]], *, seed: int, positions
         Of finished games in which nothing is unknown.
     seed : int
         Of the choice of positions.
-    positions : int
-        Drawn from each game.
 
     Raises
     ------
@@ -87,6 +85,7 @@ def sample(game: str, records: Sequence[dict[str, Any]], *, seed: int, positions
     spec = weights_spec(game)
     assert spec.belief_inputs is not None
     rng = random.Random(seed)
+    positions = min(5, max(1, POSITIONS // len(records)))
     rows: list[tuple[np.ndarray, np.ndarray, int, float, int]] = []
     for number, record in enumerate(records):
         turns = len(record["turns"])
@@ -118,7 +117,7 @@ def sample(game: str, records: Sequence[dict[str, Any]], *, seed: int, positions
     )
 
 
-def fit(hands: Hands, *, steps: int = STEPS, ridge: float = RIDGE) -> np.ndarray:
+def fit(hands: Hands, before: np.ndarray) -> np.ndarray:
     """Return the weights of a belief, float32, fitted to the hands of all games but those to report on.
 
     Steps of Newton's method, with the cards of a hand taken as independent in the matrix: that is an upper bound of the
@@ -128,18 +127,17 @@ def fit(hands: Hands, *, steps: int = STEPS, ridge: float = RIDGE) -> np.ndarray
     ----------
     hands : Hands
         Of all parts.
-    steps : int
-    ridge : float
-        Times half the square of the weights.
+    before : ndarray
+        The weights in use; zeros are a uniform deal.
     """
     used = hands.take(hands.parts != REPORT)
-    weights = np.zeros(used.inputs.shape[2])
+    weights = before.astype(float)
     flat = used.inputs[used.unseen].astype(float)
-    for _ in range(steps):
+    for _ in range(STEPS):
         chances = _chances(used, weights)[0][used.unseen]
-        gradient = flat.T @ (used.held[used.unseen] - chances) - ridge * weights
+        gradient = flat.T @ (used.held[used.unseen] - chances) - RIDGE * (weights - before)
         spread = flat * (chances * (1 - chances))[:, None]
-        weights += np.linalg.solve(flat.T @ spread + ridge * np.eye(len(weights)), gradient)
+        weights += np.linalg.solve(flat.T @ spread + RIDGE * np.eye(len(weights)), gradient)
     return weights.astype(np.float32)
 
 
@@ -149,15 +147,18 @@ def log_likelihood(hands: Hands, weights: np.ndarray) -> np.ndarray:
     return found
 
 
-def report(hands: Hands, weights: np.ndarray) -> dict[str, float]:
-    """Return nats a hidden card on the games to report on: of a uniform deal ("before"), of the belief ("after"), and
-    the standard error of their difference ("error")."""
+def report(hands: Hands, before: np.ndarray, after: np.ndarray) -> dict[str, float]:
+    """Return nats a hidden card on the games to report on: of a uniform deal, of the weights in use ("before") and of
+    new ones ("after"), and the standard error of the difference of the last two ("error")."""
     reported = hands.take(hands.parts == REPORT)
     cards = reported.held.sum()
-    before = log_likelihood(reported, np.zeros_like(weights))
-    after = log_likelihood(reported, weights)
-    spread = (after - before).std() * np.sqrt(len(after))
-    return {"before": before.sum() / cards, "after": after.sum() / cards, "error": spread / cards}
+    uniform, old, new = (log_likelihood(reported, weights) for weights in (np.zeros_like(before), before, after))
+    return {
+        "uniform": float(uniform.sum() / cards),
+        "before": float(old.sum() / cards),
+        "after": float(new.sum() / cards),
+        "error": float((new - old).std() * np.sqrt(len(new)) / cards),
+    }
 
 
 def _chances(hands: Hands, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

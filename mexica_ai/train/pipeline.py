@@ -7,8 +7,10 @@ Each step leaves files in the folder; a run that was stopped continues where the
 2. *value*. ``value-N.json``, one for each seed: the weights in use with a network fitted to the probes (`value`).
    ``value.json``: the one with the least loss on games that select. With `Settings.states` only the outputs are
    fitted, to the probes, these games and the records of others (`outputs`).
-3. *policy*. ``policy.json``: these weights with a learnt policy, fitted to the deep searches (`policy`).
-4. *match*. ``match.jsonl``: the journal of a match against the weights in use (`match`). ``weights.json``: the new
+3. *belief*. ``belief.json``: these weights with a belief about hidden hands, fitted to the hands in all games
+   (`belief`); only in games that have one.
+4. *policy*. ``policy.json``: these weights with a learnt policy, fitted to the deep searches (`policy`).
+5. *match*. ``match.jsonl``: the journal of a match against the weights in use (`match`). ``weights.json``: the new
    weights with their provenance: the settings, checksums of the data, and the figures of all steps.
 
 Games that stop or choose a fit flatter it, so games are split into three parts (`positions.split`): a fit learns from
@@ -43,13 +45,13 @@ from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.io.files import lines_of, read_text, replace
 from mexica_ai.io.strict import check_shape, parse_json, quote
 from mexica_ai.io.suggest import did_you_mean
-from mexica_ai.train import match, outputs, policy, probes, selfplay, value
+from mexica_ai.train import belief, match, outputs, policy, probes, selfplay, value
 from mexica_ai.train.adamw import Arrays
 from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, Positions
 from mexica_ai.train.settings import DEFAULTS, Settings
 from mexica_ai.train.weights import searching_weights
 
-STEPS = ("generate", "value", "policy", "match")
+STEPS = ("generate", "value", "belief", "policy", "match")
 _PROVENANCE = {"command": str, "settings": dict, "refined": str} | dict.fromkeys(STEPS, dict)  # of weights.json
 
 OnProgress = Callable[[str, int, int], None]
@@ -313,6 +315,22 @@ class _Pipeline:
         )
         provenance = {"network_seed": seed, "selection_loss": round(loss, 5)}
         return self._save(name, arrays | _rounded(fitted), provenance)
+
+    def _belief(self, before: Weights) -> tuple[Figures, Weights]:
+        if not self.spec.belief:
+            return {}, before
+        if (self.folder / "belief.json").exists():
+            made = self._load("belief.json")
+            return made.provenance["belief"], made
+        games = [*_records_of(self._lines("games.jsonl")), *self.others.games]
+        hands = belief.sample(before.game, games, seed=self.settings.seed)
+        start = before.arrays()["belief"]
+        fitted = _rounded({"belief": belief.fit(hands, start)})
+        figures: Figures = {
+            **_rounded_figures(belief.report(hands, start, fitted["belief"])),
+            "hands": [int((hands.parts == part).sum()) for part in (TRAIN, SELECTION, REPORT)],
+        }
+        return figures, self._save("belief.json", before.arrays() | fitted, {"belief": figures})
 
     def _policy(self, before: Weights) -> tuple[Figures, Weights]:
         if not self.spec.policy:

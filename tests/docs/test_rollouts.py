@@ -195,7 +195,7 @@ def test_a_case_before_the_end_has_a_turn_that_ends_the_game_or_a_rival_that_can
     sizes = endings.sizes(search=40, top=2, count=4)
     case = endings.make_case(json.loads(line), 0, sizes)
     position = Position.from_compact(case["position"])
-    assert not position.state.is_ending
+    assert position.to_json()["ending"] is None
     turns = case["rollouts"][0]["turns"]
     assert len(turns) == case["turns"] >= 2
     for rolled in turns:

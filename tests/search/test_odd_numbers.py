@@ -38,7 +38,7 @@ def check_sound(state, found):
 
 def check_engines(state, weights=None):
     given = {} if weights is None else {"weights": weights}
-    for options in ({}, {"halving": 8, "prior_noise": 1.0}, {"whole_turns": 2, "playout_weight": 0}, {"endgame": 3}):
+    for options in ({}, {"halving": 8, "prior_noise": 1.0}, {"whole_turns": 2, "playout_weight": 0}):
         search = Search(state, memory_mb=2, seed=1, **options, **given)
         search.run(iterations=20)
         search.check_visits()

@@ -96,9 +96,6 @@ ctypedef struct GameOps:
     # TERMINAL. NULL: the search plays its playouts to the end of the game.
     void (*evaluate)(const void* weights, void* cache, const void* state, double* values,
                      double* points) noexcept nogil
-    # 1 once the end of the game is certain and each seat has two turns left at most; it stays 1. With the option
-    # `endgame` a search plays such positions out instead of evaluating them. NULL: never.
-    bint (*is_ending)(const void* state) noexcept nogil
     # Prepares the root state of a search. The search may begin within a turn, whose earlier actions need not be in the
     # order that the policy prefers. NULL: the policy does not need this.
     void (*begin_search)(void* state) noexcept nogil

@@ -169,11 +169,6 @@ cdef class State:
         return self.game.ops.current_player(self.data) == C_TERMINAL
 
     @property
-    def is_ending(self):
-        """Whether the last turns are played; False in games that do not tell (`GameOps.is_ending`)."""
-        return self.game.ops.is_ending != NULL and bool(self.game.ops.is_ending(self.data))
-
-    @property
     def turn(self):
         """Number of turns that have ended. The start of the count is arbitrary: compare differences."""
         return self.game.ops.turn(self.data)

@@ -426,8 +426,7 @@ cdef inline void _learn(SearchC* search, NodeC* node, int edge, double utility) 
                 utility - node.utility_sum[node.player] / node.finished)
 
 
-cdef inline void _count_best_reply(SearchC* search, uint32_t best, double* utilities, double* values,
-                                   double* scores) noexcept nogil:
+cdef inline void _count_best_reply(SearchC* search, uint32_t best, double* values, double* scores) noexcept nogil:
     """Move the outcome of a descent, in which a rival did not take its best action, to the mean of that one."""
     cdef NodeC* node = search.graph.nodes + best
     cdef double share = search.options.best_reply, finished = atomic_load_u32(&node.finished)
@@ -435,7 +434,6 @@ cdef inline void _count_best_reply(SearchC* search, uint32_t best, double* utili
     if finished == 0:
         return
     for seat in range(search.num_players):
-        utilities[seat] += share * (atomic_load_f64(&node.utility_sum[seat]) / finished - utilities[seat])
         values[seat] += share * (atomic_load_f64(&node.value_sum[seat]) / finished - values[seat])
         scores[seat] += share * (atomic_load_f64(&node.score_sum[seat]) / finished - scores[seat])
 
@@ -445,21 +443,19 @@ cdef void iteration_back_up(WorkerC* worker, double* values, double* scores, bin
     cdef double utilities[MAX_SEATS]
     cdef NodeC* node
     cdef EdgeC* edge
-    cdef double utility
     cdef int i, seat
     leaf_utilities(search, values, scores, is_over, utilities)
     for i in range(worker.path_length, -1, -1):
         node = search.graph.nodes + worker.path_nodes[i]
-        utility = utilities[node.player] if node.player >= 0 else 0.0
         if (i < worker.path_length and worker.path_best[i] != NO_NODE
                 and worker.path_best[i] != worker.path_nodes[i + 1]):
-            _count_best_reply(search, worker.path_best[i], utilities, values, scores)
+            _count_best_reply(search, worker.path_best[i], values, scores)
         spin_lock(&node.lock)
         if i < worker.path_length and worker.path_edges[i] != NO_EDGE:
             if search.history != NULL and node.finished > 0:
-                _learn(search, node, worker.path_edges[i], utility)
+                _learn(search, node, worker.path_edges[i], utilities[node.player])
             edge = graph_edges(&search.graph, node) + worker.path_edges[i]
-            atomic_add_f64_locked(&edge.utility_sum, utility)
+            atomic_add_f64_locked(&edge.utility_sum, utilities[node.player])
         for seat in range(search.num_players):
             atomic_add_f64_locked(&node.utility_sum[seat], utilities[seat])
             atomic_add_f64_locked(&node.value_sum[seat], values[seat])

@@ -5,7 +5,7 @@ ctypedef struct OptionsC:
     double exploration, exploration_in_turn, first_play_reduction, first_visits
     double widening_base, widening_factor, widening_exponent
     double events_factor, events_exponent
-    double whole_turns, playout_weight, endgame, margin_weight, margin_scale
+    double whole_turns, playout_weight, margin_weight, margin_scale
     double prior_noise, history, history_doubt
     double belief
     double confirming_share, early_stop

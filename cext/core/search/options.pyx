@@ -11,7 +11,7 @@ OPTIONS = {
     # PUCT constant within a turn. Low, because the same seat goes on choosing.
     "exploration_in_turn": (0.4, 0.0, 100.0),
     # Where another seat moves, a descent through an action that is not its best counts, to this share, as the mean of
-    # its best action.
+    # its best action: in the shares and points that are published, not in what is maximised.
     "best_reply": (0.0, 0.0, 1.0),
     # The assumed utility of an action without visits is that of its node less this.
     "first_play_reduction": (0.0, 0.0, 1.0),
@@ -30,9 +30,6 @@ OPTIONS = {
     "whole_turns": (1.0, 0.0, 2.0),
     # Weight of the evaluation after a playout to the end of the round; the evaluation of the leaf itself has the rest.
     "playout_weight": (0.3, 0.0, 1.0),
-    # At a leaf in the last turns of a game (GameOps.is_ending): number of turns that a seat considers in the playout to
-    # the end, see `leaf.pyx`. 0, and always in games without priors: such leaves are evaluated like others.
-    "endgame": (0.0, 0.0, 64.0),
     # Weight of the score margin in the utility, and the margin, in game points, that counts for half of that weight.
     "margin_weight": (0.3, 0.0, 1.0),
     "margin_scale": (20.0, 0.001, 1e6),

@@ -136,7 +136,7 @@ cdef class Search(TurnSearch):
             stream = self._streams[i]
             worker.search = &self.search
             worker.rng = stream.bitgen[0]
-            worker.state = aligned_alloc(64, 3 * ops.state_size)
+            worker.state = aligned_alloc(64, ops.state_size)
             worker.actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
             worker.priors = <float*>malloc(ops.max_actions * sizeof(float))
             if i >= self.threads:

@@ -74,7 +74,7 @@ ctypedef struct SearchC:
 ctypedef struct WorkerC:
     SearchC* search
     bitgen_t rng                # a copy of the stream's
-    void* state                 # scratch state of the descent; memory for two more follows it
+    void* state                 # scratch state of the descent
     action_t* actions           # legal actions of a node, max_actions
     float* priors               # their priors
     # The next four are of its thread.

@@ -17,8 +17,8 @@ from cext.games.coatl.hidden cimport hidden_determinize
 from cext.games.coatl.policy cimport policy_playout_action, policy_priors, policy_random_action
 from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts_action, rules_apply_action,
                                      rules_draw_outcome, rules_legal_actions, rules_returns, rules_score)
-from cext.games.coatl.state cimport (BODIES, THIRD, CoatlStateC, TableC, state_check, state_check_name,
-                                     state_current_player, state_describe, state_fill, state_hash)
+from cext.games.coatl.state cimport (CoatlStateC, state_check, state_check_name, state_current_player, state_describe,
+                                     state_fill, state_hash)
 from cext.games.coatl.tensor cimport OBSERVATION_SIZE, tensor_observe
 from cext.games.coatl.weights cimport CoatlWeightsC
 
@@ -40,11 +40,6 @@ cdef int coatl_turn(const void* data) noexcept nogil:
 
 cdef int coatl_round(const void* data) noexcept nogil:
     return (<const CoatlStateC*>data).table.round
-
-
-cdef bint coatl_is_ending(const void* data) noexcept nogil:
-    cdef const TableC* table = &(<const CoatlStateC*>data).table
-    return table.ending == THIRD or (table.ending == BODIES and table.round == table.last_round)
 
 
 cdef void coatl_chance(void* data, bitgen_t* rng) noexcept nogil:
@@ -88,7 +83,6 @@ _ops.random_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy
 _ops.policy = <void (*)(const void*, void*, const void*, const action_t*, int, float*) noexcept nogil>policy_priors
 _ops.playout_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>policy_playout_action
 _ops.evaluate = <void (*)(const void*, void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
-_ops.is_ending = coatl_is_ending
 _ops.observation_size = OBSERVATION_SIZE
 _ops.observe = tensor_observe
 

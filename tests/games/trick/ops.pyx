@@ -201,12 +201,7 @@ cdef void odd_evaluate(const void* weights, void* cache, const void* data, doubl
         points[seat] = 1e308 * _odd(data, seat + 1)
 
 
-cdef bint odd_is_ending(const void* data) noexcept nogil:
-    return True
-
-
 cdef GameOps _odd_ops = _ops
-_odd_ops.is_ending = odd_is_ending
 _odd_ops.policy = odd_policy
 _odd_ops.evaluate = odd_evaluate
 
