@@ -133,8 +133,8 @@ def _value(found: dict[str, Any]) -> str:
 def _belief(found: dict[str, Any]) -> str:
     return (
         f"{found['before']:.3f} nats a hidden card before, {found['after']:.3f} after (difference ± "
-        f"{found['error']:.3f}), {found['uniform']:.3f} by a uniform deal, on {found['hands'][-1]:,} hands of other games; "
-        "belief.json"
+        f"{found['error']:.3f}), {found['uniform']:.3f} by a uniform deal, on {found['hands'][-1]:,} hands of other "
+        "games; belief.json"
     )
 
 

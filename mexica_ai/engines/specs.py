@@ -172,7 +172,7 @@ KINDS = {
     ),
     "planner": EngineKind(
         "mexica_ai.engines.native:PlannerEngine",
-        "sparring partner of another style, in games that have one (temper=0)",
+        "sparring partner of another style, not in all games",
         (*_BUDGET, "temper", "weights"),
     ),
     "random": EngineKind("mexica_ai.engines.native:RandomEngine", "baseline: random legal actions"),

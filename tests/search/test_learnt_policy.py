@@ -10,6 +10,7 @@ import pytest
 
 import mexica_ai as ai
 from cext.core.learning.priors import policy_of
+from cext.core.learning.weights import BELIEF
 from mexica_ai.analysis.search import SearchRun
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.engines import make_engine
@@ -120,12 +121,12 @@ def test_scores_of_zero_change_no_search(spec):
 def test_weights_keep_a_policy_in_files_and_pickles(spec, tmp_path):
     path, weights = tmp_path / "weights.json", made(spec)
     spec.save(path, weights)
-    assert json.loads(path.read_text())["format"] == 4
+    assert json.loads(path.read_text())["format"] == (5 if spec.belief else 4)
     for again in (spec.load(path), pickle.loads(pickle.dumps(weights))):
         assert again.has_policy
         assert again.sha256 == weights.sha256
         assert all((again.arrays()[name] == array).all() for name, array in weights.arrays().items())
-    without = spec.make({name: weights.arrays()[name] for name in spec.shapes})
+    without = spec.make({name: weights.arrays()[name] for name in spec.shapes if name != BELIEF})
     spec.save(path, without)
     assert json.loads(path.read_text())["format"] == 3
     assert without.sha256 != weights.sha256
@@ -144,11 +145,15 @@ def test_weights_keep_a_policy_in_files_and_pickles(spec, tmp_path):
         (lambda content: content["policy"].pop("features"), "its policy was made for other summaries"),
         (lambda content: content.pop("policy"), "no 'policy'"),
         (lambda content: content.update(policy=1), "policy is not a JSON object"),
-        (lambda content: content.update(format=3), "unknown key 'policy'"),
+        (lambda content: (content.pop("belief"), content.update(format=3)), "unknown key 'policy'"),
+        (lambda content: content.update(format=4), "unknown key 'belief'"),
+        (lambda content: content["belief"].reverse(), "its belief was made for other features"),
+        (lambda content: content.pop("belief"), "no 'belief'"),
+        (lambda content: content["weights"]["belief"].pop(), "weights belief: expected finite numbers"),
         (lambda content: content["weights"]["policy_out"].__setitem__(0, 7.0), "the checksum does not fit"),
     ],
 )
-def test_a_file_with_a_damaged_policy_is_bad_input(damage, problem, tmp_path):
+def test_a_file_with_a_damaged_policy_or_belief_is_bad_input(damage, problem, tmp_path):
     spec = registry.get("coatl").learning.weights
     path = tmp_path / "bad.json"
     spec.save(path, made(spec))

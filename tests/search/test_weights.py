@@ -12,7 +12,7 @@ import pytest
 
 import mexica_ai as ai
 from cext.core.baselines import beam, simple
-from cext.core.learning.weights import Weights
+from cext.core.learning.weights import BELIEF, Weights
 from cext.core.search import search
 from mexica_ai.cli.main import main
 from mexica_ai.engines import make_engine
@@ -190,7 +190,7 @@ def test_what_ships_is_a_file_as_any_other(entry, spec, shipped_weights, tmp_pat
     assert content["sha256"] == entry.weights().sha256
     # As files were before they named their game, and before there were policies.
     arrays = entry.weights().arrays()
-    without = spec.make({name: arrays[name] for name in spec.shapes})
+    without = spec.make({name: arrays[name] for name in spec.shapes if name != BELIEF})
     spec.save(tmp_path / "old.json", without)
     content = json.loads((tmp_path / "old.json").read_text())
     content["format"] = 2
@@ -227,7 +227,14 @@ def other_game(spec, path):
 DAMAGES = [
     (damage(lambda content: content.update(format=1)), "format 1, expected 3"),
     (damage(lambda content: content.update(game="chess")), "weights of 'chess'"),
-    (damage(lambda content: (content.pop("policy", None), content.update(format=2, features=[]))), "other features"),
+    (
+        damage(
+            lambda content: (
+                [content.pop(key, None) for key in ("policy", "belief")] + [content.update(format=2, features=[])]
+            )
+        ),
+        "other features",
+    ),
     (damage(lambda content: content["features"].reverse()), "other features"),
     (damage(lambda content: content["categories"].append("more")), "other categories"),
     (damage(lambda content: content.update(provenance=[])), "provenance is not a JSON object"),

@@ -357,13 +357,13 @@ def load_weights(path, specs, content=None):
             if content["belief"] != list(spec.belief):
                 raise _bad("its belief was made for other features than those of this version")
             shapes[BELIEF] = spec.shapes[BELIEF]
-        if content["format"] == FORMAT_WITH_POLICY or "policy" in content:
+        found = _object(content["weights"], "weights")
+        if content["format"] == FORMAT_WITH_POLICY or "policy" in content or any(name in spec.policy for name in found):
             if not spec.policy:
                 raise _bad(f"has a policy, which {spec.game} does not use")
             if _object(content["policy"], "policy") != spec._policy_names():
                 raise _bad("its policy was made for other summaries or features of actions than those of this version")
             shapes = shapes | spec.policy
-        found = _object(content["weights"], "weights")
         unknown = [name for name in found if name not in shapes]
         if unknown:
             raise _bad(f"unknown weights {quote(unknown[0])}")

@@ -87,7 +87,7 @@ _ops.observation_size = OBSERVATION_SIZE
 _ops.observe = tensor_observe
 
 # A random event follows nearly every turn. The value was found by matches (docs/learnt.md).
-GAME = game_create(&_ops, {"events_exponent": 0.25})
+GAME = game_create(&_ops, {"events_exponent": 0.25, "best_reply": 1.0})
 
 
 def state_from_fields(dict fields not None):
