@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cext.core.baselines.simple import random_turn
+from cext.core.baselines.simple import determinize, random_turn
 from cext.core.contract.game import CHANCE, TERMINAL, State
 from cext.core.contract.playout import random_playout
 from cext.core.search.options import OPTIONS
@@ -243,10 +243,13 @@ def _chance(case: _Case) -> None:
 
 
 def _worlds(case: _Case) -> None:
+    spec = case.game.learning.weights
+    weights = None if spec is None else spec.load()
     for state, _ in case.some():
         for viewer in range(0 if state.is_terminal else state.num_players):
             world = state.copy()
-            has_several = world.determinize(viewer, case.rng.getrandbits(63))
+            belief = case.rng.choice((0, 1))
+            has_several = determinize(world, viewer, case.rng.getrandbits(63), weights=weights, belief=belief)
             world.check()
             case.expect(world.view_hash(viewer) == state.view_hash(viewer), "determinize changes what is seen", state)
             if viewer == state.current_player or case.game.views is None:
