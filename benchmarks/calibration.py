@@ -347,7 +347,8 @@ def steps(games):
 def clustered(groups, values):
     """Return the mean of some values, and its standard error by the variance between groups."""
     sums = np.bincount(groups.astype(int), values - values.mean())
-    return float(values.mean()), float(np.sqrt((sums**2).sum()) / len(values))
+    count = max(2, len(set(groups.tolist())))
+    return float(values.mean()), float(np.sqrt((sums**2).sum() * count / (count - 1)) / len(values))
 
 
 def weights_of(games):

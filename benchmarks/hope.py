@@ -6,7 +6,7 @@ GAMES are records, one a line, also packed (.gz). Every --every-th decision with
 variant of the search: the default, and one for each --set. All variants get the same decisions and seeds. The result of
 a decision is the share of the win that its seat had at the end of that record.
 
-forecast  mean share of the win that the search publishes for the seat to move
+forecast  mean share of the win that the search finds for the seat to move, before the map of published shares
 root      the same as the mean over all that the search explored
 hope      forecast less result, with its standard error by games
 log-loss, Brier  of the forecast, and how much they differ from the default's, with the standard error by games
@@ -145,9 +145,11 @@ def search(position, args, options, number):
     """Return the shares of the seat to move and the effort of a search."""
     limits = Limits(iterations=args.iterations, memory_mb=8 + args.iterations // 25)
     settings = SearchSettings(limits, args.seed + number, candidates=1, options=options)
-    result = SearchRun(position, settings).result()
-    seat, root = position.to_move, result.candidates[0].forecast[0]
-    return result.value[seat], root.value[seat], result.iterations, result.seconds
+    run = SearchRun(position, settings)
+    run.result()
+    result = run.search.result(1)  # as found: a map of published shares fits one variant alone
+    seat, best = position.to_move, result["candidates"][0]
+    return best["value"][seat], best["forecast"][0]["value"][seat], result["iterations"], result["seconds"]
 
 
 def played(position, args, number):

@@ -90,6 +90,10 @@ def parse():
     command.set_defaults(run=measure)
 
     args = parser.parse_args()
+    if args.run is make_endings and args.rollouts % 2:
+        parser.error(f"--rollouts {args.rollouts}: expected an even number")
+    if args.run is make and args.pooled and (args.rollouts % 2 or args.finished % 2):
+        parser.error("--pooled 1: expected even numbers of rollouts and of finished ones")
     if args.run is make and not 2 <= args.finished <= args.rollouts:
         parser.error(f"--finished {args.finished}: expected 2 to the number of rollouts, {args.rollouts}")
     if args.run is measure and (twice := [spec for spec in args.engine if args.engine.count(spec) > 1]):

@@ -439,7 +439,7 @@ def choose(
         with make_engine(spec, **defaults) as engine:
             result = engine.best_turn(seen, seed=seed, candidates=1)
         choices.append(TURN_SEPARATOR.join(result.turn))
-        forecasts.append(result.value[position.to_move])
+        forecasts.append(result.value[position.to_move] if result.value else np.nan)
     return _completed(case, choices, weights_for(case["game"], weights)), choices, forecasts
 
 

@@ -28,6 +28,7 @@ FORMAT = 1
 FACTS = ("iterations", "rounds")
 CORNERS = ("few_early", "many_early", "few_late", "many_late")  # iterations, rounds
 LEAST_SLOPE = 0.1  # of temperature and others: a larger share stays larger
+MOST_SLOPE, MOST_SHIFT = 10.0, 10.0
 NUMBERS = ("temperature", "shift", "others")
 _MAP_SHAPE = {
     "ranges": {fact: [float] for fact in FACTS},
@@ -155,8 +156,12 @@ def _checked(entry: Mapping[str, Any], path: str) -> Calibration:
     if any(len(pair) != 2 or pair[0] > pair[1] for pair in ranges):
         raise NotationError(f"{path}.ranges: given {ranges}; expected the least and the most of each fact")
     made = Calibration(ranges, *([entry[name][corner] for corner in CORNERS] for name in NUMBERS))
-    if min(*made.temperature, *made.others) < LEAST_SLOPE:
-        raise NotationError(f"{path}: temperature or others below {LEAST_SLOPE}; expected at least that")
+    slopes = (*made.temperature, *made.others)
+    if min(slopes) < LEAST_SLOPE or max(slopes) > MOST_SLOPE or max(map(abs, made.shift)) > MOST_SHIFT:
+        raise NotationError(
+            f"{path}: expected temperature and others from {LEAST_SLOPE} to {MOST_SLOPE}, shift from {-MOST_SHIFT} to "
+            f"{MOST_SHIFT}"
+        )
     return made
 
 

@@ -184,9 +184,13 @@ class SearchRun:
         self._calibration = self._find_calibration()
 
     def _find_calibration(self) -> calibration.Calibration | None:
-        """Return the map to what is published: that of the game, if it was fitted to such searches."""
+        """Return the map to what is published: that of the game, if it was fitted with these weights.
+
+        Searches with other options or an evaluator find other shares, so they are published as found.
+        """
         weights = self.search.weights
-        if weights is None or self.settings.evaluator is not None or not isinstance(self.search, Search):
+        is_own = self.settings.evaluator is None and not self.settings.options and isinstance(self.search, Search)
+        if weights is None or not is_own:
             return None
         path = registry.get(self.position.game).learning.calibration
         return calibration.find(path, weights.version, self.position.players)

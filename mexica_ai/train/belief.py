@@ -5,6 +5,9 @@ of the products of all hands of that size (conditional Bernoulli: Chen, Dempster
 sampling to maximize entropy", 1994). The weights w maximise the likelihood of the hands that seats really held, less a
 ridge that pulls them to those in use. Records know these hands.
 
+Each hand is taken for itself, from all cards that are unseen. So with three seats or more, and for cards of which more
+was observed, the likelihood is not quite that of a deal, which weighs all hands together.
+
 Main functions: `sample`, `fit`, `report`.
 """
 
@@ -23,6 +26,7 @@ from mexica_ai.train.weights import weights_spec
 
 RIDGE = 1.0  # times half the square of the change of the weights
 STEPS = 30
+MOST_LOG_ODDS = 8  # as in deals
 POSITIONS = 10_000  # of all games, at most 5 of each
 
 
@@ -120,7 +124,7 @@ def sample(game: str, records: Sequence[dict[str, Any]], *, seed: int) -> Hands:
 def fit(hands: Hands, before: np.ndarray) -> np.ndarray:
     """Return the weights of a belief, float32, fitted to the hands of all games but those to report on.
 
-    Steps of Newton's method, with the cards of a hand taken as independent in the matrix: that is an upper bound of the
+    Steps of Newton's method, with the cards of a hand taken as independent in the matrix: that is mostly more than the
     curvature, so the steps are short enough, and a few dozen arrive.
 
     Parameters
@@ -166,7 +170,7 @@ def _chances(hands: Hands, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
     By the elementary symmetric polynomials of the odds: those of all cards, and of all but one.
     """
-    scores = hands.inputs @ weights.astype(np.float32)
+    scores = np.clip(hands.inputs @ weights.astype(np.float32), -MOST_LOG_ODDS, MOST_LOG_ODDS)
     odds = np.where(hands.unseen, np.exp(scores), 0).astype(float)
     sizes = hands.held.sum(1)
     rows, most = np.arange(len(sizes)), sizes.max()

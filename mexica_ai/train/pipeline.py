@@ -117,6 +117,10 @@ def run(
         raise SearchError(f"{game} has no weights to fit", reason="INVALID_GAME")
     if not settings.networks and not spec.policy:
         raise SearchError(f"{game} has no policy to fit; expected networks of at least 1", reason="INVALID_GAME")
+    if settings.states and not settings.networks:
+        raise SearchError("states: given without networks; expected networks of at least 1", reason="INVALID_LIMITS")
+    if settings.states and not settings.own_points and not records:
+        raise SearchError("own_points: given 0 without records; expected more than 0", reason="INVALID_LIMITS")
     before = searching_weights(game, weights)
     others = _Records.read(records, game)
     return _Pipeline(Path(folder), executor, settings, before, spec, others, concurrency, on_progress).run(until)
@@ -134,7 +138,7 @@ class _Records:
         games = []
         for where, text in texts:
             position = replay(record := parse_record(text, where), path=where)
-            if position.game != game or not position.is_over:
+            if position.game != game or not position.is_over or not record["turns"]:
                 raise NotationError(f"{where}: expected a finished game of {game}", reason="GAME_MISMATCH", path=where)
             games.append({**record, "scores": position.scores, "winners": position.winners})
         return cls(games, _digest(list(texts)))
@@ -293,7 +297,7 @@ class _Pipeline:
             compared = outputs.compare(found.take(found.parts == REPORT), before.arrays(), arrays)
             counts = [int((found.parts == part).sum()) for part in (TRAIN, SELECTION, REPORT)]
             figures[name] = _rounded_figures(compared) | {"positions": counts, "sha256": digests[name]}
-        before_them = {"policy": before.provenance["policy"]} if "policy" in before.provenance else {}
+        before_them = {key: before.provenance[key] for key in ("belief", "policy") if key in before.provenance}
         return figures, self._save("value.json", arrays, before_them | self._made() | {"value": figures})
 
     def _fitted_network(self, samples: Positions, before: Weights, number: int) -> Weights:

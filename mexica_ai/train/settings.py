@@ -55,7 +55,8 @@ class Settings:
                 raise SearchError(problem, reason="INVALID_LIMITS")
         for name, most in _MOST.items():
             given = getattr(self, name)
-            if not (0 < given <= most or (given == 0 and name != "strength")):
+            is_number = isinstance(given, int | float) and not isinstance(given, bool)
+            if not is_number or not (0 < given <= most or (given == 0 and name != "strength")):
                 least = "more than 0" if name == "strength" else "at least 0"
                 problem = f"{name}: given {given!r}; expected {least}, at most {most:g}"
                 raise SearchError(problem, reason="INVALID_LIMITS")

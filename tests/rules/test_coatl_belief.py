@@ -138,6 +138,12 @@ def test_other_strengths_are_refused(strength):
         determinize(state_of(midgame()), 0, 1, weights=believing(), belief=strength)
 
 
+@pytest.mark.parametrize("seats", [(0, 0), (0, 3), (-1, 0), (7, 1)])
+def test_inputs_of_seats_that_are_not_there_are_refused(seats):
+    with pytest.raises(ValueError, match="expected two different ones from 0 to 2"):
+        belief_inputs(state_of(midgame()), *seats)
+
+
 def test_a_search_deals_by_the_belief_of_its_weights():
     state = state_of(midgame())
 

@@ -119,6 +119,13 @@ def test_a_rival_that_explores_counts_as_if_it_had_played_its_best_action_in_tha
     assert values[2] == pytest.approx(best, abs=0.03)
 
 
+def test_best_replies_of_several_threads_sum_to_1():
+    search = Search(deal([[7, 0], [3, 9]], [5, 8, 10]), seed=1, threads=4, exploration=100, best_reply=1)
+    search.run(iterations=20_000)
+    search.check_visits()
+    assert all(sum(node["value"]) == pytest.approx(1) for node in search.tree())
+
+
 def test_at_the_end_of_the_game_the_margin_has_a_tenth_of_its_weight():
     # The last seat wins by a point with 10 and loses by one with 5; each card ends the game.
     state = deal([[8], [5, 10]])

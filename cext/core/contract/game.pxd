@@ -10,9 +10,9 @@ Rules that hold for every function of the table
 * A *turn* is the sequence of actions that one seat plays until it hands over or a random event occurs: usually
   several, at most 64. The same seat may move again after the event.
 * Weights are the numbers that `policy`, `evaluate` and `believe` use: `weights_size` bytes, aligned to 64, whose layout
-  the game documents. A Python object owns them (`cext.core.learning.weights.Weights`), and callers that pass the pointer hold a
-  reference to the object. Weights never change. Any number of threads may read them, and searches with different
-  weights may run at the same time. A game without weights gets NULL.
+  the game documents. A Python object owns them (`cext.core.learning.weights.Weights`), and callers that pass the
+  pointer hold a reference to the object. Weights never change. Any number of threads may read them, and searches with
+  different weights may run at the same time. A game without weights gets NULL.
 * A cache is `cache_size` bytes, aligned to 64, zero at first, in which `policy` and `evaluate` may keep what they have
   found. It belongs to one thread, and serves one game. What they return depends on it only in how fast it comes. NULL:
   there is none.
@@ -70,12 +70,12 @@ ctypedef struct GameOps:
 
     # --- hidden information and chance: NULL where the game has none
     # Replaces what `viewer` cannot know by a draw that agrees with what it knows, and returns 1. If only one state is
-    # possible, returns 0 and changes nothing. The draw is uniform with belief NULL, else in proportion to how likely the
-    # belief takes it; nothing that is possible is out of the question.
+    # possible, returns 0 and changes nothing. The draw is uniform with belief NULL, else by the odds of the belief;
+    # nothing that is possible is out of the question.
     bint (*determinize)(void* state, int viewer, const void* belief, bitgen_t* rng) noexcept nogil
     # Fills in a belief (`belief_size` bytes): how likely the others hold what `viewer` does not see, by what all see in
-    # the state. It holds for draws from this state alone. Returns 0 if draws are to be uniform. `strength`: 1 as fitted,
-    # 0 uniform. NULL: draws are always uniform.
+    # the state. It holds for draws from this state alone. Returns 0 if draws are to be uniform. `strength`: 1 as
+    # fitted, 0 uniform. NULL: draws are always uniform.
     bint (*believe)(const void* weights, const void* state, int viewer, double strength, void* belief) noexcept nogil
     # Resolves the pending random event, with numbers from `rng` only. Precondition: current_player is CHANCE.
     void (*chance)(void* state, bitgen_t* rng) noexcept nogil

@@ -22,8 +22,8 @@ from cext.core.contract.errors import NotationError
 from cext.core.learning.network import network_shapes
 from cext.core.learning.scorer import scorer_features, scorer_shapes
 
-# Of files: 5 with a belief, else 4 with a learnt policy, else 3. Format 2, which lacks the name of the game, can still be
-# read.
+# Of files: 5 with a belief, else 4 with a learnt policy, else 3. Format 2, which lacks the name of the game, can still
+# be read.
 FORMAT, FORMAT_WITH_POLICY, FORMAT_WITH_BELIEF = 3, 4, 5
 VERSION_DIGITS = 12         # of the checksum
 KEYS = ("format", "game", "version", "sha256", "features", "categories", "provenance", "weights")     # of files
@@ -325,8 +325,8 @@ def load_weights(path, specs, content=None):
     path : path-like
         JSON: ``format``, ``game``, ``version``, ``features`` and ``categories`` (names of the network's inputs and of
         the priors), ``weights`` (by the names of `WeightsSpec.shapes` and, with a policy, `WeightsSpec.policy`),
-        ``sha256``, ``provenance``; with a policy also ``policy``, the names of its inputs: ``summary``, ``features``; with a
-        belief ``belief``, the names of its numbers.
+        ``sha256``, ``provenance``; with a policy also ``policy``, the names of its inputs: ``summary``, ``features``;
+        with a belief ``belief``, the names of its numbers.
     specs : sequence of WeightsSpec
         Of the games whose weights are expected.
     content : object, optional

@@ -429,13 +429,14 @@ cdef inline void _learn(SearchC* search, NodeC* node, int edge, double utility) 
 cdef inline void _count_best_reply(SearchC* search, uint32_t best, double* values, double* scores) noexcept nogil:
     """Move the outcome of a descent, in which a rival did not take its best action, to the mean of that one."""
     cdef NodeC* node = search.graph.nodes + best
-    cdef double share = search.options.best_reply, finished = atomic_load_u32(&node.finished)
+    cdef double share = search.options.best_reply
     cdef int seat
-    if finished == 0:
-        return
-    for seat in range(search.num_players):
-        values[seat] += share * (atomic_load_f64(&node.value_sum[seat]) / finished - values[seat])
-        scores[seat] += share * (atomic_load_f64(&node.score_sum[seat]) / finished - scores[seat])
+    spin_lock(&node.lock)       # no other is held here
+    if node.finished > 0:
+        for seat in range(search.num_players):
+            values[seat] += share * (node.value_sum[seat] / node.finished - values[seat])
+            scores[seat] += share * (node.score_sum[seat] / node.finished - scores[seat])
+    spin_unlock(&node.lock)
 
 
 cdef void iteration_back_up(WorkerC* worker, double* values, double* scores, bint is_over) noexcept nogil:

@@ -86,7 +86,7 @@ ctypedef struct WorkerC:
     int path_length             # edges
     uint32_t path_nodes[MAX_PATH + 1]   # a descent ends at MAX_PATH
     int path_edges[MAX_PATH]    # index of the edge taken within its node's block, or NO_EDGE
-    uint32_t path_best[MAX_PATH]    # where a rival moves: the node after its best action; NO_NODE if it took that
+    uint32_t path_best[MAX_PATH]    # where a rival moves: the node after its best action; NO_NODE without one
     uint8_t padding[CACHE_LINE]
 
 

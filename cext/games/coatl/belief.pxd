@@ -1,9 +1,9 @@
 """What the others may hold: how likely each unseen card is in a seat's hand, from what all see of the seat.
 
 A world, one place for each unseen card, has a weight: the product, over the cards in other seats' hands, of the odds of
-that card in that hand. Worlds that fit what the viewer has seen are dealt in proportion to it. The odds of a card are
-exp(strength * w . x) with the features x below; the weights w are fitted by maximum likelihood to games, whose hands are
-known (`mexica_ai.train.belief`). With weights 0, all worlds are equally likely.
+that card in that hand. Worlds that fit what the viewer has seen are dealt in proportion to it, see `belief_deal`. The
+odds of a card are exp(strength * w . x) with the features x below; the weights w are fitted by maximum likelihood to
+games, whose hands are known (`mexica_ai.train.belief`). With weights 0, all worlds are equally likely.
 """
 
 from libc.stdint cimport uint8_t, uint64_t
@@ -40,10 +40,12 @@ ctypedef struct CoatlBeliefC:
 cdef bint belief_begin(const float* weights, const CoatlStateC* state, int viewer, double strength,
                        CoatlBeliefC* belief) noexcept nogil
 
-# Deals unseen prophecies, which lie in `places` (sets by the places of ``observations.pxd``), anew, in proportion to the
-# worlds' weights; but cards change places only within a class: of these the viewer knows the same. `classes`: by card;
-# NULL if there is one class.
-cdef void belief_deal(const CoatlBeliefC* belief, uint64_t* places, const uint8_t* classes, bitgen_t* rng) noexcept nogil
+# Deals unseen prophecies, which lie in `places` (sets by the places of ``observations.pxd``), anew, in proportion to
+# the worlds' weights; but cards change places only within a class: of these the viewer knows the same. How many of each
+# class lie in each place stays as it was dealt. `classes`: by card; NULL if there is one class. Two hands or more that
+# are refused 64 times are taken as they are.
+cdef void belief_deal(const CoatlBeliefC* belief, uint64_t* places, const uint8_t* classes,
+                      bitgen_t* rng) noexcept nogil
 
 # The same for temples.
 cdef void belief_deal_temples(const CoatlBeliefC* belief, uint64_t* places, bitgen_t* rng) noexcept nogil

@@ -1,6 +1,7 @@
 """The odds of unseen cards in the hands of others, and deals in proportion to them; contracts in ``belief.pxd``.
 
-A hand is drawn by the method of Chen, Dempster and Liu, "Weighted finite population sampling to maximize entropy" (1994).
+A hand is drawn by the method of Chen, Dempster and Liu, "Weighted finite population sampling to maximize entropy"
+(1994).
 """
 
 import numpy as np
@@ -14,7 +15,7 @@ from cext.core.contract.rng cimport rng_below, rng_uniform
 from cext.core.contract.sets cimport set_first, set_size
 from cext.games.coatl.cards cimport (FACE_OF, FACES, NUM_CARDS, NUM_COLORS, PATHS, TEMPLES, card_points, card_times,
                                      temple_met)
-from cext.games.coatl.observations cimport AWAYS, HANDS, NUM_UNSEEN_PLACES
+from cext.games.coatl.observations cimport HANDS, NUM_UNSEEN_PLACES
 from cext.games.coatl.plans cimport PLANS_MISSING, plans_reach, plans_temple_met
 from cext.games.coatl.state cimport COATLS, IN_HAND, KEEPING, NO_CARD, NUM_KINDS, PLAYED, CoatlC
 
@@ -220,7 +221,7 @@ cdef void _deal_again(const OddsC* odds, uint64_t* places, uint64_t among, bitge
     cdef uint64_t hands[4]
     cdef int sizes[4]
     cdef uint64_t left
-    cdef int place, number, n, tries, i, held = 0
+    cdef int place, number, n, i, _, held = 0
     for place in range(HANDS, HANDS + 4):
         sizes[place - HANDS] = set_size(places[place] & among)
         held += sizes[place - HANDS]
@@ -228,7 +229,7 @@ cdef void _deal_again(const OddsC* odds, uint64_t* places, uint64_t among, bitge
             return              # no game leads there
     if held == 0 or set_size(among) == held == max(sizes[0], sizes[1], sizes[2], sizes[3]):
         return
-    for tries in range(MAX_TRIES):
+    for _ in range(MAX_TRIES):
         left = among
         n = 0
         while left:
@@ -317,6 +318,8 @@ def belief_inputs(State owner not None, int viewer, int seat):
     ------
     TypeError
         If the state is of another game.
+    ValueError
+        If there are no such seats.
     """
     cdef const CoatlStateC* state
     cdef int pieces[NUM_COLORS]
@@ -325,6 +328,8 @@ def belief_inputs(State owner not None, int viewer, int seat):
     cdef float[:, ::1] x
     if owner.game.name != "coatl":
         raise TypeError(f"expected a state of coatl, got one of {owner.game.name}")
+    if not (0 <= viewer < owner.num_players and 0 <= seat < owner.num_players and viewer != seat):
+        raise ValueError(f"seats {viewer}, {seat}: expected two different ones from 0 to {owner.num_players - 1}")
     state = <const CoatlStateC*>owner.data
     _look_at_seat(state, seat, pieces, &total)
     unseen = ((<uint64_t>1 << NUM_CARDS) - 1) & ~state.seen[viewer]

@@ -9,7 +9,8 @@ from cext.core.contract.sets cimport set_first, set_member, set_size
 from cext.core.contract.types cimport action_t
 from cext.games.coatl.belief cimport CoatlBeliefC, belief_deal, belief_deal_temples
 from cext.games.coatl.cards cimport FACE_OF, FIRST_CARD, NUM_CARDS, NUM_FACES, NUM_TEMPLES
-from cext.games.coatl.observations cimport AWAYS, DECK, EVERYWHERE, HANDS, NUM_UNSEEN_PLACES, observations_deal, observations_deal_within, observations_lay
+from cext.games.coatl.observations cimport (AWAYS, DECK, EVERYWHERE, HANDS, NUM_UNSEEN_PLACES, observations_deal,
+                                            observations_deal_within, observations_lay)
 from cext.games.coatl.rules cimport MAX_ACTIONS, rules_accepts_action, rules_legal_actions, rules_matches
 from cext.games.coatl.state cimport (CLOSING, DEAL, DISCARDED, DISPLAY, IN_DECK, IN_HAND, KEEP, NONE, ON_COATL,
                                      PUT_AWAY, REVEAL, TEMPLE, UNCOVER, CoatlC, action_card, action_verb,

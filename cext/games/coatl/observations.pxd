@@ -14,8 +14,8 @@ cdef enum:              # Place of an unseen card; those with a seat: place + se
     EVERYWHERE = 511            # a set of places
 
 # Deals the prophecies that `viewer` cannot place anew, each world that fits its observations as likely or, with a
-# belief, in proportion to its weight among those with as many cards of each class in each place; and completes what they
-# hide from it with a course of events that leads there; 0 if no world fits: nothing changes then.
+# belief, in proportion to its weight among those with as many cards of each class in each place; and completes what
+# they hide from it with a course of events that leads there; 0 if no world fits: nothing changes then.
 cdef bint observations_deal(CoatlStateC* state, int viewer, const CoatlBeliefC* belief, bitgen_t* rng) noexcept nogil
 
 # The same, but each unseen card lies in one of the places `allowed` for it (a set for each card; NULL: everywhere);

@@ -86,7 +86,7 @@ _ops.evaluate = <void (*)(const void*, void*, const void*, double*, double*) noe
 _ops.observation_size = OBSERVATION_SIZE
 _ops.observe = tensor_observe
 
-# A random event follows nearly every turn. The value was found by matches (docs/learnt.md).
+# A random event follows nearly every turn. That value was found by matches, the other by forecasts (docs/learnt.md).
 GAME = game_create(&_ops, {"events_exponent": 0.25, "best_reply": 1.0})
 
 

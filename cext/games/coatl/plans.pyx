@@ -13,8 +13,8 @@ from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACE_OF, FACES, LENGTH, 
                                      PATHS, TEMPLES, FaceC, OutlookC, PathC, TempleC, card_points, card_scan,
                                      card_times)
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
-from cext.games.coatl.state cimport (BODY, COATLS, DISPLAY, HEAD, IN_HAND, MAX_UNFINISHED, NUM_KINDS, ON_DISPLAY, PLAYED,
-                                     TAIL, CoatlC)
+from cext.games.coatl.state cimport (BODY, COATLS, DISPLAY, HEAD, IN_HAND, MAX_UNFINISHED, NUM_KINDS, ON_DISPLAY,
+                                     PLAYED, TAIL, CoatlC)
 
 cdef enum:
     DEPTH = 4                   # steps of the beam search; 3, with one occurrence each, played equally well
