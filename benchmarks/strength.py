@@ -426,8 +426,9 @@ How far each level is above the one below, level 1 above `greedy` (less than 0: 
 make were chosen until the gaps fitted, partly by the same games, so the gaps are a little flattered:"""
 SHARES = """\
 Equal engines with 64 iterations a turn, 2 seats: how much the seat to move won less the share that its search
-published, by tenths of that share; and the weight, in a regression of what it won, of what the search adds to its
-evaluation. Standard errors in brackets, by the variance between games. 0 and 1 would be right."""
+published, by tenths of that share, in games that did not fit the map of published shares; and the weight, in a
+regression of what it won, of what the search adds to its evaluation, before that map. Standard errors in brackets, by
+the variance between games. 0 and 1 would be right."""
 COMMANDS = """\
 Without `--reproducible` the seeds of the games do not follow from the command, so a repetition plays other games."""
 

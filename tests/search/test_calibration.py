@@ -268,8 +268,11 @@ def test_annotate_compares_published_shares_of_two_searches(with_map):
         (lambda data: data["players"]["3"].pop("shift"), "players"),
         (lambda data: data["players"]["2"]["ranges"].update(rounds=[3, 1]), "the least and the most of each fact"),
         (lambda data: data["players"]["2"]["ranges"].update(rounds=[3]), "the least and the most of each fact"),
-        (lambda data: data["players"]["2"]["temperature"].update(few_late=-1), "expected temperature and others from 0.1 to 10.0"),
-        (lambda data: data["players"]["2"]["others"].update(many_late=0.05), "expected temperature and others from 0.1 to 10.0"),
+        (
+            lambda data: data["players"]["2"]["temperature"].update(few_late=-1),
+            "temperature and others from 0.1 to 10.0",
+        ),
+        (lambda data: data["players"]["2"]["others"].update(many_late=0.05), "temperature and others from 0.1 to 10.0"),
         (lambda data: data["players"]["2"]["others"].update(many_late=200), "others from 0.1 to 10.0"),
         (lambda data: data["players"]["2"]["shift"].update(few_late=800), "shift from -10.0 to 10.0"),
         (lambda data: data["players"]["2"]["others"].update(more=1), "more"),
