@@ -15,6 +15,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from mexica_ai.arena.searches import SHAPE, check_searches
 from mexica_ai.arena.tournament import Tournament, canonical_spec
 from mexica_ai.game.records import VERSION, check_record
 from mexica_ai.io.errors import NotationError, SearchError
@@ -30,6 +31,7 @@ _ARENA_SHAPE = {
     "isolated": bool,
     "seats": [{"turns": int, "iterations": int, "seconds": float, "late_s": float, "late_max_s": float}],
     "failures": [{"seat": int, "reason": str, "detail": str, "turn": int, "position": dict}],
+    "searches?": SHAPE,
 }
 
 
@@ -275,6 +277,7 @@ def _parse_line(line: bytes, where: str, seen: dict[str, Tournament]) -> tuple[T
             reason="SEATS_COUNT",
             path=f"{where}.arena.seating",
         )
+    check_searches(record, where)
     return tournament, record
 
 

@@ -31,6 +31,7 @@ from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.arena.adjudication import Adjudicator
 from mexica_ai.arena.log import Log
+from mexica_ai.arena.searches import SearchLog
 from mexica_ai.arena.tournament import Game, Tournament, turn_seed
 from mexica_ai.engines import Engine, EngineSpec, make_engine, parse_spec
 from mexica_ai.engines.base import name_turn
@@ -76,6 +77,8 @@ class Task:
         The position from which it begins, in its compact form; by default a new deal.
     log : str, optional
         The file of the log, on the machine that plays.
+    keeps_searches : bool
+        Whether the record keeps what each engine expected and used at each turn.
     """
 
     tournament: Tournament
@@ -83,6 +86,7 @@ class Task:
     isolated: bool = False
     opening: str | None = None
     log: str | None = None
+    keeps_searches: bool = True
 
 
 class _EngineFailure(Exception):  # noqa: N818
@@ -98,8 +102,9 @@ def play_game(task: Task) -> dict[str, Any]:
 
     The record's `arena` object has the keys `tournament` (see `Tournament.to_json`), `block`, `number`,
     `seating`, `isolated`, `seats` (per seat: turns, iterations, seconds, and by how many seconds its answers
-    exceeded the limits, in total and at most) and `failures` (of each failure, also in attempts before a
-    retry: seat, reason, detail, number of the turn and position).
+    exceeded the limits, in total and at most), `failures` (of each failure, also in attempts before a
+    retry: seat, reason, detail, number of the turn and position) and, unless the task says no, `searches`
+    (see `searches`).
     """
     failures: list[dict[str, Any]] = []
     attempts = 1 + (RETRIES if task.tournament.on_failure == "retry" else 0)
@@ -152,6 +157,7 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
     seats = [_Seat(task, seat) for seat in range(tournament.players)]
     adjudicator = Adjudicator(tournament, game, seen_by)
     decision = None
+    searches = SearchLog()
     try:
         with contextlib.ExitStack() as stack:
             try:
@@ -162,6 +168,7 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
                         # From the block's seed: after the same turns, all its games draw the same outcomes.
                         seed = turn_seed(tournament.deal_seed(game.block), len(record["turns"]))
                         record["turns"].append(position.draw(seed))
+                        searches.add_event()
                         continue
                     if decision := adjudicator.decide(position):
                         break
@@ -169,6 +176,7 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
                     assert mover is not None
                     result = seats[mover].play(position)
                     record["turns"].append(result.turn)
+                    searches.add(mover, result, tournament.players, seats[mover].last_s)
                     adjudicator.add(before, mover, result.value)
             finally:
                 for seat in seats:  # tell all of them before waiting for the first
@@ -186,6 +194,8 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
         failures.append({**record["forfeit"], "turn": len(record["turns"]), "position": position.to_json()})
     record["times"] = [round(seat.used["seconds"], 6) for seat in seats]
     record["arena"]["seats"] = [seat.used for seat in seats]
+    if task.keeps_searches:
+        record["arena"]["searches"] = searches.to_json()
     return record
 
 
@@ -273,6 +283,7 @@ class _Seat:
             name = tournament.names[task.game.seating[seat]]
             self._log = Log(task.log, f"block {task.game.block} game {task.game.number} seat {seat} ({name})")
         self.used: dict[str, Any] = {"turns": 0, "iterations": 0, "seconds": 0.0, "late_s": 0.0, "late_max_s": 0.0}
+        self.last_s = 0.0  # of its last turn
 
     def __enter__(self) -> _Seat:
         try:
@@ -378,6 +389,7 @@ class _Seat:
 
     def _add_usage(self, elapsed_s: float, limits: Limits, iterations: int = 0) -> None:
         late_s = 0.0 if limits.time_s is None else max(0.0, elapsed_s - limits.time_s)
+        self.last_s = elapsed_s
         self.used["turns"] += 1
         self.used["iterations"] += iterations
         self.used["seconds"] = round(self.used["seconds"] + elapsed_s, 6)

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from mexica_ai.arena.searches import comments_of
 from mexica_ai.arena.tournament import Tournament
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
@@ -69,9 +70,9 @@ def format_game(tournament: Tournament, record: dict[str, Any]) -> str:
     if known := [text + record[key] for key, text in (("started_at", "started "), ("build", "")) if key in record]:
         lines.append(", ".join(known))
     lines += [f"result: {_result(record)}", "", *str(position).splitlines(), ""]
-    for number, turn in enumerate(record["turns"], 1):
+    for number, (turn, comment) in enumerate(zip(record["turns"], comments_of(record), strict=True), 1):
         who = "event " if position.is_chance else f"seat {position.to_move}"
-        lines.append(f"{number:4}. {who}  {TURN_SEPARATOR.join(turn)}")
+        lines.append(f"{number:4}. {who}  {TURN_SEPARATOR.join(turn)}" + f"  {{{comment}}}" * bool(comment))
         position.push(turn)
     lines += ["", *str(position).splitlines()]
     return "".join(f"{escape(line)}\n" for line in lines)  # names and details of failures come from others

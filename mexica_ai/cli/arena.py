@@ -282,6 +282,7 @@ def _play(
                 stop=stop,
                 openings=openings,
                 log=log,
+                keeps_searches=not options.no_search_log,
             )
             if texts:
                 texts.write_new(progress.tournament, progress.records)

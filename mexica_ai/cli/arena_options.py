@@ -207,6 +207,12 @@ class TournamentOptions:
     journal: str | None = _option(HOW, "add each finished game to this file, a line each", metavar="FILE")
     log: str | None = _option(HOW, "add all lines to and from programs (cmd:) to this file, with times", metavar="FILE")
     resume: bool = _option(HOW, "if the journal exists, play only the games that it lacks", False, action="store_true")
+    no_search_log: bool = _option(
+        HOW,
+        "do not keep what each engine expected and used at each turn in the records",
+        False,
+        action="store_true",
+    )
     sprt: str | None = _option(
         OUTPUT,
         "sequential test of the first of two engines. With two seats, A and B are its Elo under H0 and "
