@@ -2,14 +2,14 @@
 
     python benchmarks/strength.py                   # make strength
     python benchmarks/strength.py add JOURNAL... [--commit COMMIT]
-
+    mexica-ai arena ladder FOLDER --results benchmarks/results
 
 A result is a file of JSON in benchmarks/results: who played whom with which weights, how often, with which outcome,
 when, where, by which command. The first engine of a match is the one that is measured. `add` makes the result of a
 match from its journal of `mexica-ai arena`, on the machine that played it, and computes the figures as `arena report`
 does. The commit is that of the checkout; if another build has played, --commit names its commit. Results of other
 weights than those that ship do not count: the pages say "not measured" there. `levels` and `shares` are results of
-levels.py and calibration.py.
+levels.py and calibration.py, and a `ladder` is the rating list that `mexica-ai arena ladder` writes.
 """
 
 import argparse
@@ -75,6 +75,26 @@ SHAPES = {
         "rival?": str,  # in words, where the spec of the others does not say it
     },
     "levels": HEAD | {"levels": [{"level": int, "games": int, "elo": [Nullable(float)]}]},
+    "ladder": {key: shape for key, shape in HEAD.items() if key not in ("commit", "machine")}
+    | {
+        "players": int,
+        "builds": [str],
+        "games": int,
+        "blocks": int,
+        "anchor": Nullable({"engine": str, "rating": float}),
+        "engines": [
+            {
+                "engine": str,
+                "spec": str,
+                "weights": Nullable(str),
+                "release": Nullable(str),
+                "rating": [Nullable(float)],
+                "superiority": Nullable(float),
+                "games_counted": int,
+                "forfeits": int,
+            }
+        ],
+    },
     "shares": HEAD | {"games": int, "tenths": [INTERVAL], "weight_of_search": INTERVAL},
 }
 
@@ -235,6 +255,14 @@ def check_shares(name, data):
         raise NotationError(f"{name}: expected ten tenths and the weight of the search, each with its standard error")
 
 
+def check_ladder(name, data):
+    if not 2 <= data["players"] <= 4 or len(data["engines"]) < 2:
+        raise NotationError(f"{name}: expected 2 to 4 players, and 2 engines or more")
+    for engine in data["engines"]:
+        if engine["rating"][1:] != [None, None]:  # else only the mean is known
+            check_interval(f"{name}: rating of {quote(engine['engine'])}", engine["rating"])
+
+
 def check_interval(name, estimate, lowest=-math.inf, highest=math.inf):
     mean, low, high = estimate if len(estimate) == 3 else (0, 1, 0)
     if not lowest <= low <= mean <= high <= highest:
@@ -242,7 +270,7 @@ def check_interval(name, estimate, lowest=-math.inf, highest=math.inf):
         raise NotationError(f"{name}: expected a mean and its interval{within}")
 
 
-CHECKS = {"match": check_match, "levels": check_levels, "shares": check_shares}
+CHECKS = {"match": check_match, "levels": check_levels, "shares": check_shares, "ladder": check_ladder}
 
 
 def limits(text):
@@ -367,15 +395,42 @@ def page(results, shipped):
                 levels = [[level, *known.get(level, [NOT_MEASURED, ""])] for level in range(1, HIGHEST + 1)]
                 text += table([["level", "Elo above the one below", "games"], *levels])
                 commands.append((name, result))
+        for result in results:
+            if result["game"] == game and result["kind"] == "ladder":
+                text += f"\n{LADDER.format(**result, mean=mean_of(result))}\n\n" + ladder_table(result)
+                commands.append((name, result))
     shares = {result["game"]: result for result in results if result["kind"] == "shares"}
     if shares:
         commands += [(GAMES[game], result) for game, result in shares.items()]
         text += f"\n## Published shares\n\n{SHARES}\n\n" + shares_table(shares)
     text += f"\n## Commands\n\n{COMMANDS}\n"
     for name, result in commands:
-        note = f"{name}, {result['date']}, release {result['release']}, commit {result['commit']}, {result['machine']}"
+        note = f"{name}, {result['date']}, release {result['release']}, {played_by(result)}"
         text += f"\n- {note}:\n\n      {result['command'].replace(chr(10), chr(10) + ' ' * 6)}\n"
     return text
+
+
+def played_by(result):
+    """Return the commit and the machine of a result, or the builds of a ladder, whose games may be of many machines."""
+    if result["kind"] == "ladder":
+        return "; ".join(result["builds"])
+    return f"commit {result['commit']}, {result['machine']}"
+
+
+def mean_of(result):
+    anchor = result["anchor"]
+    return f"{anchor['engine']} is set to {anchor['rating']:g}" if anchor else "their mean is 0"
+
+
+def ladder_table(result):
+    rows = [["engine", "rating", "likelihood that it is above the next", "games"]]
+    for engine in result["engines"]:
+        better = engine["superiority"]
+        chance = "" if better is None else f"{100 * better:.1f} %"
+        mean, low, high = engine["rating"]
+        rating = f"{mean:.0f}" if low is None or low == high else f"{mean:.0f} ({low:.0f} to {high:.0f})"
+        rows.append([f"`{engine['engine']}`", rating, chance, engine["games_counted"]])
+    return table(rows)
 
 
 def row(result):
@@ -424,6 +479,9 @@ No engine here has been measured against strong human players.
 LEVELS = """\
 How far each level is above the one below, level 1 above `greedy` (less than 0: below), {date}. The errors that levels
 make were chosen until the gaps fitted, partly by the same games, so the gaps are a little flattered:"""
+LADDER = """\
+Rating list, {players} seats, {games} games in {blocks} blocks, {date}: 400 points are a factor of ten in strength, and
+{mean}. In brackets the version that played."""
 SHARES = """\
 Equal engines with 64 iterations a turn, 2 seats: how much the seat to move won less the share that its search
 published, by tenths of that share, in games that did not fit the map of published shares; and the weight, in a

@@ -1,6 +1,7 @@
 """Strengths of engines from the ranks in games, for any number of seats and engines.
 
-Main function: `fit_plackett_luce`. `LiveRatings` updates game by game and is only approximate.
+Main functions: `fit_plackett_luce`, and `fit` for those who need its resamples. `LiveRatings` updates game by game and
+is only approximate.
 
 The model: the first place goes to a seat with probability proportional to the strength of its engine, the
 second likewise among the remaining seats, and so on. Shapes: E engines, C choices (different sets of seats
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations, product
 
@@ -28,6 +30,43 @@ from mexica_ai.arena.outcomes import Outcome
 
 ELO = 400 / math.log(10)  # Elo points per unit of the logarithm of a strength
 PRIOR_GAMES = 2.0  # of each engine against a virtual engine of average strength: one won, one lost
+MAX_MASSES = 1 << 22  # numbers in the largest array of a fit of resamples; more are fitted in parts
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Strengths on the Elo scale.
+
+    Parameters
+    ----------
+    strengths : array of float, shape (E,)
+    resamples : array of float, shape (R, E), or None
+        Those of the resampled blocks; None with fewer than two blocks, which say nothing about their variance.
+    num_blocks : int
+        Blocks that were counted.
+    """
+
+    strengths: np.ndarray
+    resamples: np.ndarray | None
+    num_blocks: int
+
+    def placed(self, anchor: tuple[int, float] | None) -> Fit:
+        """Return the strengths with mean 0, or with the anchor's rating, an engine and a number."""
+        resamples = None if self.resamples is None else _placed(self.resamples, anchor)
+        return Fit(_placed(self.strengths[None], anchor)[0], resamples, self.num_blocks)
+
+    def interval(self, engines: Sequence[int] | slice, num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends of the 95 % intervals of some engines whose results are those of a number of blocks.
+
+        Percentiles of the resamples, widened for few blocks: their variance is too small by (B - 1) / (B + 1), and
+        Student's t takes the place of the normal distribution. There must be two blocks or more, and resamples.
+        """
+        from scipy.special import ndtr, stdtrit  # slow to import
+
+        assert self.resamples is not None
+        tail = ndtr(-math.sqrt((num_blocks + 1) / (num_blocks - 1)) * stdtrit(num_blocks - 1, 0.975))
+        lows, highs = np.quantile(self.resamples[:, engines], [tail, 1 - tail], axis=0, method="weibull")
+        return lows, highs
 
 
 def fit_plackett_luce(
@@ -73,11 +112,25 @@ def fit_plackett_luce(
     Intervals: the Bayesian bootstrap, in which each block (and the prior) gets a random weight from the
     exponential distribution; percentiles, widened for few blocks like Student's t.
     """
-    # Slow to import.
-    from scipy.optimize import minimize
-    from scipy.special import ndtr, stdtrit
-
     games = Games(outcomes, games_per_block)
+    found = fit(games, num_engines, bootstrap=bootstrap, seed=seed).placed(anchor)
+    if found.resamples is None:
+        return [Estimate(float(strength)) for strength in found.strengths]
+    lows, highs = found.interval(slice(None), found.num_blocks)
+    has_played = np.isin(np.arange(num_engines), games.engines)
+    return [
+        Estimate(float(mean), float(low), float(high)) if known else Estimate(float(mean))
+        for mean, low, high, known in zip(found.strengths, lows, highs, has_played, strict=True)
+    ]
+
+
+def fit(games: Games, num_engines: int, *, bootstrap: int = 200, seed: int = 0) -> Fit:
+    """Return the strengths of the engines as `fit_plackett_luce` finds them, with those of the resamples.
+
+    The virtual engine of the prior has strength 0.
+    """
+    from scipy.optimize import minimize  # slow to import
+
     wins, counts, choices = _sufficient(games, num_engines)
     played = wins.shape[0] > 0
     block_wins = np.vstack([wins, np.full(num_engines, PRIOR_GAMES / 2)])
@@ -89,7 +142,7 @@ def fit_plackett_luce(
     def derivatives(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return _derivatives(x[None], total_wins[None], total_counts[None], choices)
 
-    fit = minimize(  # type: ignore[call-overload]  # the stubs know no such Hessian
+    best = minimize(  # type: ignore[call-overload]  # the stubs know no such Hessian
         lambda x: -_log_likelihood(x, total_wins, total_counts, choices),
         np.zeros(num_engines),
         jac=lambda x: -derivatives(x)[0][0],
@@ -97,22 +150,16 @@ def fit_plackett_luce(
         method="trust-exact",
         options={"gtol": 1e-8 * max(1.0, total_counts.sum())},
     )
-    strengths = _placed(ELO * fit.x[None], anchor)[0]
     num_blocks = games.num_blocks
     if num_blocks < 2 or bootstrap < 2 or not played:
-        return [Estimate(float(strength)) for strength in strengths]
-
+        return Fit(ELO * best.x, None, num_blocks)
     weights = np.random.default_rng(seed).standard_exponential((bootstrap, num_blocks + 1))
-    resampled = _maximize(fit.x, weights @ block_wins, weights @ block_counts, choices)
-    resampled = _placed(ELO * resampled, anchor)
-    # The variance of these resamples is too small by (B - 1) / (B + 1); also use t instead of z.
-    tail = ndtr(-math.sqrt((num_blocks + 1) / (num_blocks - 1)) * stdtrit(num_blocks - 1, 0.975))
-    lows, highs = np.quantile(resampled, [tail, 1 - tail], axis=0, method="weibull")
-    has_played = np.isin(np.arange(num_engines), games.engines)
-    return [
-        Estimate(float(mean), float(low), float(high)) if known else Estimate(float(mean))
-        for mean, low, high, known in zip(strengths, lows, highs, has_played, strict=True)
+    most = max(1, MAX_MASSES // choices.size)
+    parts = [
+        _maximize(best.x, part @ block_wins, part @ block_counts, choices)
+        for part in np.split(weights, range(most, bootstrap, most))
     ]
+    return Fit(ELO * best.x, ELO * np.vstack(parts), num_blocks)
 
 
 def _placed(strengths: np.ndarray, anchor: tuple[int, float] | None) -> np.ndarray:

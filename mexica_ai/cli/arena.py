@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai.arena.config import read_config
-from mexica_ai.cli import arena_show, common
+from mexica_ai.cli import arena_ladder, arena_show, common
 from mexica_ai.engines.make import weights_id
 from mexica_ai.engines.specs import parse_spec, seconds
 from mexica_ai.game import registry
@@ -93,11 +93,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     from mexica_ai.cli.arena_options import HOW, OUTPUT, TIME, WHO, declare
 
-    commands = parser.add_subparsers(title="commands", metavar="report, show, check", dest="action")
+    commands = parser.add_subparsers(title="commands", metavar="report, show, ladder, check", dest="action")
     report = _add_subcommand(commands, "report", REPORT_SUMMARY, REPORT_DESCRIPTION)
     report.add_argument("journals", nargs="+", metavar="JOURNAL", help="a file written with --journal")
     declare(report, OUTPUT)
     arena_show.add_arguments(_add_subcommand(commands, "show", arena_show.SUMMARY, arena_show.DESCRIPTION))
+    arena_ladder.add_arguments(_add_subcommand(commands, "ladder", arena_ladder.SUMMARY, arena_ladder.DESCRIPTION))
     _add_check_arguments(_add_subcommand(commands, "check", CHECK_SUMMARY, CHECK_DESCRIPTION))
     parser.add_argument(
         "--config",
@@ -160,6 +161,8 @@ def run(args: argparse.Namespace) -> int:
         return _run_check(args)
     if args.action == "show":
         return arena_show.run(args)
+    if args.action == "ladder":
+        return arena_ladder.run(args)
     given = read_config(args.config, args.actions) if args.config else {}
     options = TournamentOptions.of(given | vars(args))
     with common.needing("arena"):

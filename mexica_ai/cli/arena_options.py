@@ -53,7 +53,7 @@ def _resign(text: str) -> tuple[float, int]:
     raise ValueError("a share above 0 and below 0.5, and perhaps a number of turns, such as 0.02 or 0.02,5")
 
 
-def _anchor(text: str) -> tuple[str, float]:
+def read_anchor(text: str) -> tuple[str, float]:
     """Read NAME=RATING; a name may contain "=", as a spec does."""
     name, equals, rating = text.rpartition("=")
     try:
@@ -223,7 +223,7 @@ class TournamentOptions:
     anchor: tuple[str, float] | None = _option(
         OUTPUT,
         "give this engine this rating, and the others theirs by their difference from it",
-        read=_anchor,
+        read=read_anchor,
         metavar="NAME=RATING",
     )
     format: str = _option(OUTPUT, "of the result (default: table)", "table", choices=("table", "json", "csv"))
