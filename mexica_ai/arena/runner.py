@@ -219,7 +219,8 @@ def _paired_games(progress: Progress, num_blocks: int) -> Iterator[Game | None]:
             if progress.lost:
                 return
             yield None
-        outcomes = [outcome_of(record, record["arena"]["block"], tuple(record["arena"]["seating"])) for record in before]
+        arenas = [(record, record["arena"]) for record in before]
+        outcomes = [outcome_of(record, arena["block"], tuple(arena["seating"])) for record, arena in arenas]
         rounds.append(next_tables(tournament, outcomes, rounds))
         for block in range(first, tournament.first_block(len(rounds))):
             yield from tournament.block(block, rounds[-1][tournament.table_of(block)[1]])

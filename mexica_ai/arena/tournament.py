@@ -371,7 +371,8 @@ def _check_more(data: dict[str, Any], path: str) -> None:
         raise refuse("format", "another with no more engines than seats")
     if data["format"] == "knockout" and (seats < 2 or not knockout.can_be_played(num_engines, seats)):
         raise refuse("format", f"another with {num_engines} engines and {seats} seats")
-    if "gauntlet" in data and (data["format"] != "gauntlet" or problem_of_gauntlet(data["gauntlet"], num_engines, seats)):
+    first = data.get("gauntlet")
+    if first is not None and (data["format"] != "gauntlet" or problem_of_gauntlet(first, num_engines, seats)):
         raise refuse("gauntlet", "a number of engines that leaves line-ups, in the format gauntlet and no other")
     if "opening_order" in data and "openings" not in data:
         raise refuse("opening_order", "none without openings")
