@@ -267,7 +267,7 @@ def _parse_line(line: bytes, where: str, seen: dict[str, Tournament]) -> tuple[T
     seating = tuple(arena["seating"])
     is_lineup = len(seating) == len(set(seating)) and set(seating) <= set(range(len(tournament.engines)))
     games = []
-    if arena["block"] >= 0 and (tournament.format != "swiss" or is_lineup):
+    if arena["block"] in tournament.blocks and (not tournament.is_paired or is_lineup):
         games = tournament.block(arena["block"], tuple(sorted(seating)))
     expected = {game.number: game.seating for game in games}
     if expected.get(arena["number"]) != seating or len(arena["seats"]) != tournament.players:

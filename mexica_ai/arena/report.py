@@ -17,6 +17,12 @@ from typing import Any
 
 from mexica_ai.arena import statistics
 from mexica_ai.arena.outcomes import Outcome
+from mexica_ai.arena.tables import chance as _chance
+from mexica_ai.arena.tables import count as _count
+from mexica_ai.arena.tables import folded as _folded
+from mexica_ai.arena.tables import interval as _interval
+from mexica_ai.arena.tables import percent as _percent
+from mexica_ai.arena.tables import strength as _strength
 from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import quote
@@ -516,53 +522,3 @@ def format_sprt(sprt: dict[str, Any]) -> str:
         f"SPRT: {verdict}; LLR {sprt['llr']:+.2f} ({sprt['lower']:.2f}, {sprt['upper']:.2f}) after "
         f"{_count(sprt['blocks'], 'block')}; H0: share {sprt['share0']:.2%}, H1: {sprt['share1']:.2%}"
     )
-
-
-def _folded(rows: Sequence[Sequence[str]], num_keys: int, width: int | None) -> list[str]:
-    """Return the lines of a table; if it is too wide, of several below each other that repeat the first columns."""
-    widths = [max(map(len, column)) + 2 for column in zip(*rows, strict=True)]
-    keys = range(num_keys)
-    parts: list[list[int]] = []
-    for column in range(num_keys, len(widths)):
-        shown = [*keys, *parts[-1], column] if parts else []
-        if not parts or (width is not None and sum(widths[each] for each in shown) - 2 > width):
-            parts.append([])
-        parts[-1].append(column)
-    lines: list[str] = []
-    for part in parts:
-        lines += [""] * bool(lines)
-        lines += _aligned([[row[column] for column in (*keys, *part)] for row in rows])
-    return lines
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-
-
-def _interval(estimate: Sequence[float | None], form: str) -> str:
-    mean, low, high = estimate
-    if mean is None and low is None and high is None:
-        return "-"
-    text = ["?" if number is None else format(number, form) for number in (mean, low, high)]
-    return text[0] if low is None and high is None else f"{text[0]} [{text[1]}, {text[2]}]"
-
-
-def _strength(estimate: Sequence[float | None], form: str) -> str:
-    """Return an Elo difference or a rating; without an interval it would only look like one."""
-    return "-" if estimate[1] is None and estimate[2] is None else _interval(estimate, form)
-
-
-def _chance(chance: float | None) -> str:
-    return "-" if chance is None else f"{chance:.1%}"
-
-
-def _percent(estimate: Sequence[float | None]) -> str:
-    mean, low, high = (None if number is None else 100 * number for number in estimate)
-    if mean is None:
-        return "-"
-    return f"{mean:.0f} %" if low is None and high is None else f"{_interval((mean, low, high), '.1f')} %"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -19,7 +19,7 @@ from typing import Any
 from mexica_ai.arena.journal import JournalWriter
 from mexica_ai.arena.play import Task, describe_build, play_game
 from mexica_ai.arena.report import outcome_of
-from mexica_ai.arena.swiss import pair
+from mexica_ai.arena.rounds import Tables, next_tables
 from mexica_ai.arena.tournament import Game, Tournament
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.strict import quote
@@ -184,12 +184,12 @@ def _tasks(
 ) -> Iterator[Task | None]:
     """Yield the games that have not been played, and None while others have to end first."""
     tournament = progress.tournament
-    games = _swiss_games(progress, num_blocks) if tournament.format == "swiss" else tournament.games(num_blocks)
+    games = _paired_games(progress, num_blocks) if tournament.is_paired else tournament.games(num_blocks)
     for game in games:
         if game is None:
             yield None
         elif (game.block, game.number) not in played:
-            opening = openings[tournament.opening(game.block) % len(openings)] if openings else None
+            opening = openings[tournament.opening(game.block, len(openings))] if openings else None
             yield Task(tournament, game, opening=opening, log=log)
 
 
@@ -208,30 +208,26 @@ def _submit(executor: Executor, play: Callable[[Task], dict[str, Any]], task: Ta
         raise SearchError(f"no more games can be started: {error}", reason="EXECUTOR_FAILED") from error
 
 
-def _swiss_games(progress: Progress, num_blocks: int) -> Iterator[Game | None]:
-    """Yield the games of a Swiss tournament, and None while those of a round have to end before the next round.
+def _paired_games(progress: Progress, num_blocks: int) -> Iterator[Game | None]:
+    """Yield the games of a tournament in rounds, and None while those of a round have to end before the next round.
 
-    If a game was given up, there are no further rounds: their pairings would depend on it.
+    If a game was given up, there are no further rounds: their line-ups would depend on it.
     """
     tournament = progress.tournament
-    round_blocks = tournament.round_blocks
-    assert round_blocks is not None
-    rounds: list[list[tuple[int, ...]]] = []
-    games_per_round = tournament.blocks_per_round * tournament.games_per_block
-    for first in range(0, num_blocks, tournament.blocks_per_round):
+    rounds: list[Tables] = []
+    while (first := tournament.first_block(len(rounds))) < num_blocks:
         while True:
             before = [record for record in progress.records if record["arena"]["block"] < first]
-            if len(before) == len(rounds) * games_per_round:
+            if len(before) == first * tournament.games_per_block:
                 break
             if progress.lost:
                 return
             yield None
-        outcomes = [outcome_of(record, 0, tuple(record["arena"]["seating"])) for record in before]
-        table_games = round_blocks * tournament.games_per_block
-        rounds.append(pair(outcomes, rounds, len(tournament.engines), tournament.players, table_games))
-        for block in range(first, first + tournament.blocks_per_round):
-            lineup = rounds[-1][(block - first) // round_blocks]
-            yield from tournament.block(block, lineup)
+        arenas = [(record, record["arena"]) for record in before]
+        outcomes = [outcome_of(record, arena["block"], tuple(arena["seating"])) for record, arena in arenas]
+        rounds.append(next_tables(tournament, outcomes, rounds))
+        for block in range(first, tournament.first_block(len(rounds))):
+            yield from tournament.block(block, rounds[-1][tournament.table_of(block)[1]])
 
 
 def _error_of(future: Future[dict[str, Any]]) -> BaseException | None:

@@ -17,32 +17,46 @@ import random
 import re
 import secrets
 import string
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations, combinations_with_replacement, islice, permutations
 from typing import Any
 
 from numpy.random import SeedSequence
 
 from mexica_ai.analysis.limits import DEFAULT_TIME_S
+from mexica_ai.arena import knockout
 from mexica_ai.engines.process import DEFAULT_MARGIN_S as DEFAULT_MARGIN_S
 from mexica_ai.engines.specs import EngineSpec, parse_spec
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import Nullable, check_shape, choice, quote
 
-FORMATS = ("round-robin", "gauntlet", "swiss")
+FORMATS = ("round-robin", "gauntlet", "swiss", "knockout")
 ON_FAILURE = ("forfeit", "retry")
+OPENING_ORDERS = ("random",)  # beside that of the file
+RESTARTS = ("off", "after-failure")  # beside "on", a start for each game
 LETTERS = string.ascii_uppercase  # engine numbers in patterns
 MAX_ENGINES = len(LETTERS)
 DEFAULT_PATIENCE_S = 600.0
 
 # Streams of the tournament's seed, so that draws for one purpose do not affect draws for another.
-_DEAL, _SEATINGS, _ENGINE, _JUDGE = range(4)
+_DEAL, _SEATINGS, _ENGINE, _JUDGE, _OPENINGS = range(5)
 KEY_BYTES = 16  # more than can be tried
 
 # Keys that journals of early versions lack; left out where they are None.
-_NEW_KEYS = ("weights", "openings", "resign", "max_turns", "round_blocks", "key")
+_NEW_KEYS = (
+    "weights",
+    "openings",
+    "resign",
+    "max_turns",
+    "round_blocks",
+    "gauntlet",
+    "opening_order",
+    "restart",
+    "key",
+)
 
 _SHAPE = {
     "game": str,
@@ -61,6 +75,9 @@ _SHAPE = {
     "resign?": [float],
     "max_turns?": int,
     "round_blocks?": int,
+    "gauntlet?": int,
+    "opening_order?": choice(*OPENING_ORDERS),
+    "restart?": choice(*RESTARTS),
     "key?": str,
 }
 
@@ -100,8 +117,8 @@ class Tournament:
     seed : int
         0 <= seed < 2**63.
     format : str
-        "round-robin"; "gauntlet": only line-ups with engine 0; or "swiss": the results decide who plays whom,
-        see `swiss`. Then `lineups` is empty, and `block` needs the line-up.
+        "round-robin"; "gauntlet": only line-ups with engine 0, or as `gauntlet` says; or "swiss" or "knockout": the
+        results decide who plays whom, see `rounds`. Then `lineups` is empty, and `block` needs the line-up.
     sample : int, optional
         With more than two engines: the number of seatings of each line-up to play; all if None.
     clock : tuple of (float, float), optional
@@ -123,7 +140,16 @@ class Tournament:
     max_turns : int, optional
         After how many turns of all seats a game is adjudicated.
     round_blocks : int, optional
-        Blocks of each line-up of a round; in the format "swiss" and no other.
+        Blocks of each line-up of a round; in the formats "swiss" and "knockout" and no other.
+    gauntlet : int, optional
+        In the format "gauntlet": of the first so many engines, exactly one is in each line-up. Without it, the first
+        engine is, and with fewer engines than seats it may hold several.
+    opening_order : str, optional
+        "random": the openings are used in an order that follows from the key, another one each time that all have
+        been used. By default in the order of their file.
+    restart : str, optional
+        Whether a program is kept for the next game of a worker: "after-failure", until it fails; "off", and the
+        tournament ends when one fails. By default each game starts its programs.
     key : str, optional
         The key of all seeds, in hexadecimal digits; drawn by default. None in journals of early versions: their
         seeds follow from `seed` alone.
@@ -145,6 +171,9 @@ class Tournament:
     resign: tuple[float, int] | None = None
     max_turns: int | None = None
     round_blocks: int | None = None
+    gauntlet: int | None = None
+    opening_order: str | None = None
+    restart: str | None = None
     key: str | None = field(default_factory=draw_key, repr=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -195,7 +224,7 @@ class Tournament:
     def lineups(self) -> tuple[tuple[int, ...], ...]:
         """The line-ups: engine numbers in ascending order. With more than two engines, a block plays one."""
         num_engines, seats = len(self.engines), self.players
-        if self.format == "swiss":
+        if self.is_paired:
             return ()
         if num_engines == 2 and seats == 2:
             return ((0, 1),)
@@ -210,11 +239,18 @@ class Tournament:
                 for lineup in combinations_with_replacement(range(num_engines), seats)
                 if len(set(lineup)) == num_engines
             )
+        if self.gauntlet is not None:
+            return tuple(lineup for lineup in every if sum(engine < self.gauntlet for engine in set(lineup)) == 1)
         return tuple(lineup for lineup in every if self.format == "round-robin" or lineup[0] == 0)
 
     @property
+    def is_paired(self) -> bool:
+        """Whether the results decide who plays whom, in rounds."""
+        return self.format in ("swiss", "knockout")
+
+    @property
     def num_lineups(self) -> int:
-        """Number of blocks after which every line-up has played; 1 with two engines. Not of a Swiss tournament."""
+        """Number of blocks after which every line-up has played; 1 with two engines. Not of one in rounds."""
         return 1 if len(self.engines) == 2 else len(self.lineups)
 
     @property
@@ -230,21 +266,57 @@ class Tournament:
     @cached_property
     def games_per_block(self) -> int:
         """Number of games of any block."""
-        return len(self.block(0, tuple(range(self.players)) if self.format == "swiss" else None))
+        return len(self.block(0, tuple(range(self.players)) if self.is_paired else None))
 
-    def opening(self, block: int) -> int:
-        """Return the number of a block's opening, not yet wrapped at their number: all line-ups have the same ones."""
+    @property
+    def games_per_table(self) -> int:
+        """Number of games of a line-up of a round, of a tournament in rounds."""
+        return (self.round_blocks or 1) * self.games_per_block
+
+    def first_block(self, number: int) -> int:
+        """Return the first block of a round, from 0, of a tournament in rounds; a block that is none after the last."""
         if self.format == "swiss":
-            which_round, rest = divmod(block, self.blocks_per_round)
-            return which_round * (self.round_blocks or 1) + rest % (self.round_blocks or 1)
-        return block // self.num_lineups
+            return number * self.blocks_per_round
+        return sum(self._knockout_sizes[:number]) * (self.round_blocks or 1)
+
+    def table_of(self, block: int) -> tuple[int, int]:
+        """Return the round of a block and its table in it, both from 0, of a tournament in rounds."""
+        if self.format == "swiss":
+            number, rest = divmod(block, self.blocks_per_round)
+            return number, rest // (self.round_blocks or 1)
+        number, table = 0, block // (self.round_blocks or 1)
+        while number < len(self._knockout_sizes) - 1 and table >= self._knockout_sizes[number]:
+            table -= self._knockout_sizes[number]
+            number += 1
+        return number, table
+
+    @cached_property
+    def _knockout_sizes(self) -> tuple[int, ...]:
+        return knockout.round_sizes(len(self.engines), self.players)
+
+    @property
+    def blocks(self) -> range:
+        """The numbers of its blocks: in a knockout up to the last round, else without an end."""
+        return range(self.first_block(len(self._knockout_sizes)) if self.format == "knockout" else sys.maxsize)
+
+    def opening(self, block: int, num_openings: int) -> int:
+        """Return which of the openings, from 0, a block begins with: all line-ups (of a round) have the same ones."""
+        if self.is_paired:
+            round_blocks = self.round_blocks or 1
+            number = self.table_of(block)[0] * round_blocks + block % round_blocks
+        else:
+            number = block // self.num_lineups
+        times, index = divmod(number, num_openings)
+        if self.opening_order is None:
+            return index
+        return _shuffled(self._derive(_OPENINGS, times), num_openings)[index]
 
     def block(self, block: int, lineup: tuple[int, ...] | None = None) -> list[Game]:
-        """Return the games of a block; of a Swiss tournament, in which the line-up depends on results, with it."""
-        if self.format != "swiss" and len(self.engines) == 2:
+        """Return the games of a block; of a tournament in rounds, whose line-ups depend on results, with it."""
+        if not self.is_paired and len(self.engines) == 2:
             seatings = [seating for lineup in self.lineups for seating in _rotations(lineup)]
         else:
-            if self.format != "swiss":
+            if not self.is_paired:
                 lineup = self.lineups[block % len(self.lineups)]
             assert lineup is not None
             rng = random.Random(self._derive(_SEATINGS, block))
@@ -291,11 +363,35 @@ def _check_more(data: dict[str, Any], path: str) -> None:
         raise refuse("resign", "a share above 0 and below 0.5, and a number of turns")
     if data.get("max_turns", 1) < 1:
         raise refuse("max_turns", "at least 1")
-    is_swiss = data["format"] == "swiss"
-    if is_swiss != ("round_blocks" in data) or data.get("round_blocks", 1) < 1:
-        raise refuse("round_blocks", "a number from 1 on, in the format swiss and no other")
-    if is_swiss and len(data["engines"]) <= data["players"]:
+    is_paired = data["format"] in ("swiss", "knockout")
+    if is_paired != ("round_blocks" in data) or data.get("round_blocks", 1) < 1:
+        raise refuse("round_blocks", "a number from 1 on, in the formats swiss and knockout and no other")
+    num_engines, seats = len(data["engines"]), data["players"]
+    if data["format"] == "swiss" and num_engines <= seats:
         raise refuse("format", "another with no more engines than seats")
+    if data["format"] == "knockout" and (seats < 2 or not knockout.can_be_played(num_engines, seats)):
+        raise refuse("format", f"another with {num_engines} engines and {seats} seats")
+    first = data.get("gauntlet")
+    if first is not None and (data["format"] != "gauntlet" or problem_of_gauntlet(first, num_engines, seats)):
+        raise refuse("gauntlet", "a number of engines that leaves line-ups, in the format gauntlet and no other")
+    if "opening_order" in data and "openings" not in data:
+        raise refuse("opening_order", "none without openings")
+
+
+def problem_of_gauntlet(first: int, num_engines: int, seats: int) -> str:
+    """Return why there is no gauntlet of the first so many engines against the others; "" if there is one."""
+    others = max(1, seats - 1)
+    if first >= 1 and num_engines - first >= (1 if num_engines == 2 or first == 1 else others):
+        return ""
+    return f"{first} of {num_engines} engines against the others, of which a game of {seats} seats needs {others}"
+
+
+@lru_cache(maxsize=8)
+def _shuffled(seed: int, count: int) -> tuple[int, ...]:
+    """Return the numbers from 0 on in the random order of a seed."""
+    numbers = list(range(count))
+    random.Random(seed).shuffle(numbers)
+    return tuple(numbers)
 
 
 def turn_seed(engine_seed: int, turn: int) -> int:
