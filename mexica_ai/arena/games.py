@@ -99,9 +99,12 @@ class ListedGame:
 def list_games(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> list[ListedGame]:
     """Return the games of a journal, in its order."""
     numbers: dict[str, int] = {}
+    known: dict[int, int] = {}  # by id: most games share the object of their tournament
     listed = []
     for line, (tournament, record) in enumerate(games, 1):
-        number = numbers.setdefault(json.dumps(tournament.to_json()), len(numbers) + 1)
+        if id(tournament) not in known:
+            known[id(tournament)] = numbers.setdefault(json.dumps(tournament.to_json()), len(numbers) + 1)
+        number = known[id(tournament)]
         names = [tournament.names[engine] for engine in record["arena"]["seating"]]
         listed.append(ListedGame(line, tournament, number, record, names, worst_drop(searches_of(record))))
     return listed

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mexica_ai.arena import pages
+from mexica_ai.arena.tables import chance, count, interval
 from mexica_ai.draw import intervals
 from mexica_ai.io import files
 from mexica_ai.io.terminal import escape, shorten, wrap
@@ -60,14 +61,14 @@ def _ranked(found: dict[str, Any]) -> Iterator[tuple[int | None, int | None, dic
 
 
 def _counts(found: dict[str, Any]) -> str:
-    text = f"{title_of(found)}: {_count(found['games_counted'], 'game')} in {_count(found['blocks'], 'block')}"
+    text = f"{title_of(found)}: {count(found['games_counted'], 'game')} in {count(found['blocks'], 'block')}"
     for key, words in (
         ("incomplete", "of incomplete blocks not counted"),
         ("dropped", "of blocks with a forfeit left out"),
         ("repeated", "that occur again"),
     ):
         if found[key]:
-            text += f"; {_count(found[key], 'game')} {words}"
+            text += f"; {count(found[key], 'game')} {words}"
     return text
 
 
@@ -99,7 +100,7 @@ def _notes(found: dict[str, Any]) -> list[str]:
 
 def _sources(ladder: dict[str, Any]) -> list[str]:
     journals = ladder["journals"]
-    lines = [f"from {_count(len(journals), 'journal')}"]
+    lines = [f"from {count(len(journals), 'journal')}"]
     torn = [journal["path"] for journal in journals if journal["is_torn"]]
     lines += [f"{path}: the last line is incomplete and not counted" for path in torn]
     return lines + [f"skipped, no journal: {skipped['problem']}" for skipped in ladder["skipped"]]
@@ -125,13 +126,12 @@ def _table(found: dict[str, Any], width: int | None) -> list[str]:
 
 
 def _cells(engine: dict[str, Any]) -> list[str]:
-    better = engine["superiority"]
     share = "-" if engine["share"] is None else f"{100 * engine['share']:.1f} %"
     mean, low, high = engine["rating"]
     return [
-        f"{mean:.0f}" if low == mean == high else pages.interval(engine["rating"]),  # of an anchor
+        f"{mean:.0f}" if low == mean == high else interval(engine["rating"], ".0f"),  # of an anchor
         f"{engine['games_counted']:,}",
-        "" if better is None else f"{100 * better:.1f} %",
+        "" if engine["superiority"] is None else chance(engine["superiority"]),
         share,
     ]
 
@@ -240,7 +240,3 @@ def write_results(results: list[dict[str, Any]], folder: str) -> list[Path]:
         files.replace(str(path), json.dumps(result, indent=1) + "\n", "--results")
         paths.append(path)
     return paths
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -98,17 +98,9 @@ def heading(words: str, level: int = 2) -> Html:
 
 def seat(number: int, words: str = "") -> Html:
     """Return the mark of a seat in its colour, and a text behind it."""
-    return Html(f"<span class='seat s{number}'>{SEAT_MARKS[number]}</span> {text(words or f'seat {number}')}")
+    return Html(f"<span class='seat s{number}'>{SEAT_MARKS[number]}</span>&nbsp;{text(words or f'seat {number}')}")
 
 
 def link(target: str, words: str) -> Html:
     """Return a link to a page of ours."""
     return Html(f'<a href="{escape(target)}">{text(words)}</a>')
-
-
-def interval(estimate: Sequence[float | None], form: str = ".0f", scale: float = 1.0) -> str:
-    """Return an estimate as ``mean [low, high]``; ``-`` if it is not known."""
-    shown = ["?" if number is None else format(scale * number, form) for number in estimate]
-    if estimate[0] is None:
-        return "-"
-    return shown[0] if estimate[1] is None and estimate[2] is None else f"{shown[0]} [{shown[1]}, {shown[2]}]"

@@ -16,10 +16,11 @@ from mexica_ai.engines.make import weights_id
 from mexica_ai.engines.specs import parse_spec, seconds
 from mexica_ai.game import registry
 from mexica_ai.game.position import new_game
-from mexica_ai.io import terminal
+from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError
 
 if TYPE_CHECKING:
+    from mexica_ai.arena.html_report import HtmlReport
     from mexica_ai.arena.journal import JournalWriter
     from mexica_ai.arena.outcomes import Outcome
     from mexica_ai.arena.report import Collected
@@ -169,6 +170,8 @@ def run(args: argparse.Namespace) -> int:
         from mexica_ai.arena import statistics  # noqa: F401 (slow to import)
     if options.plot:
         common.check_picture(options.plot)
+    if options.html and (problem := files.problem_of(options.html)):
+        raise NotationError(f"--html: cannot write {options.html!r}: {problem}", reason="BAD_USAGE")
     return _run_report(args.journals, options) if args.action == "report" else _run_tournament(options)
 
 
@@ -193,6 +196,7 @@ def _run_check(args: argparse.Namespace) -> int:
 
 
 def _run_report(paths: list[str], options: TournamentOptions) -> int:
+    from mexica_ai.arena.html_report import HtmlReport
     from mexica_ai.arena.journal import read_journal
     from mexica_ai.arena.report import collect
 
@@ -207,11 +211,14 @@ def _run_report(paths: list[str], options: TournamentOptions) -> int:
         _write_texts(options.text, games)
     if collected.num_repeated:
         _note(f"{collected.num_repeated} games occur more than once and are counted once")
-    _print_report(options, collected, sprt)
+    found = _print_report(options, collected, sprt)
+    if options.html:
+        HtmlReport(options.html).write(games, found)
     return 0
 
 
 def _run_tournament(options: TournamentOptions) -> int:
+    from mexica_ai.arena.html_report import HtmlReport
     from mexica_ai.arena.log import check_log
     from mexica_ai.arena.play import check_engines
     from mexica_ai.arena.report import check_anchor, collect
@@ -229,9 +236,12 @@ def _run_tournament(options: TournamentOptions) -> int:
     num_blocks = _num_blocks(options, tournament, openings)
     if options.cluster is None:  # a cluster starts programs on its workers, not here
         check_engines(tournament, log)
-    progress, failure = _play(options, tournament, num_blocks, openings, sprt, log)
+    html = HtmlReport(options.html) if options.html else None
+    progress, failure = _play(options, tournament, num_blocks, openings, sprt, log, html)
     collected = collect((progress.tournament, record) for record in progress.records)
     found = _print_report(options, collected, sprt)
+    if html:
+        html.write([(progress.tournament, record) for record in progress.records], found)
     _tell_failures(options, progress, found)
     if failure is not None:
         _note(f"ended after {len(progress.records)} of {progress.num_games} games")
@@ -246,6 +256,7 @@ def _play(
     openings: tuple[str, ...],
     sprt: Sprt | None,
     log: str | None,
+    html: HtmlReport | None,
 ) -> tuple[Progress, MexicaAIError | None]:
     """Play the games that the journal lacks; return what was played, and the error that ended it if one did."""
     from rich.console import Console
@@ -264,6 +275,8 @@ def _play(
         display.show(progress)
         if texts:
             texts.write_new(progress.tournament, progress.records)
+        if html:
+            html.show(progress, lambda: _figures(options, progress, sprt))
 
     with contextlib.ExitStack() as stack:
         journal = None
@@ -460,6 +473,14 @@ def _write_texts(path: str, games: list[tuple[Tournament, dict[str, Any]]]) -> N
     for tournament, record in games:
         number = numbers[json.dumps(tournament.to_json())]
         folder.write(tournament, record, f"tournament-{number}-" if len(numbers) > 1 else "")
+
+
+def _figures(options: TournamentOptions, progress: Progress, sprt: Sprt | None) -> dict[str, Any]:
+    """Return the figures of the games so far."""
+    from mexica_ai.arena.report import collect, evaluate
+
+    games = ((progress.tournament, record) for record in progress.records)
+    return evaluate(collect(games), sprt, options.anchor if progress.records else None)
 
 
 def _print_report(options: TournamentOptions, collected: Collected, sprt: Sprt | None) -> dict[str, Any]:

@@ -232,6 +232,12 @@ class TournamentOptions:
         "write each game as a text file for people to this folder: the engines, the board and all turns",
         metavar="FOLDER",
     )
+    html: str | None = _option(
+        OUTPUT,
+        "write a report as a page to this file, and a page for each game to the folder FILE-games beside it, without "
+        "the ending; written again while the tournament runs",
+        metavar="FILE",
+    )
     plot: str | None = _option(
         OUTPUT,
         "plot the ratings (with two engines: shares of the win) and the scores, as .png, .svg or .pdf",

@@ -1,4 +1,4 @@
-"""Estimates with their intervals as a picture, a row each, and the course of a few numbers as a small line."""
+"""Estimates with their intervals as a picture, a row each."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mexica_ai.draw.palette import Paint
-from mexica_ai.draw.svg import document, element, path, text
+from mexica_ai.draw.svg import document, element, text
 
 WIDTH, ROW, TOP, BOTTOM, RIGHT = 860, 26, 44, 40, 24
 MAX_LABEL = 44  # characters; a longer label is cut
-SPARK_WIDTH, SPARK_HEIGHT = 120, 22
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ def draw_intervals(
             continue
         if row.low is not None and row.high is not None:
             ends = f"M{x(row.low):.1f} {y:g}H{x(row.high):.1f}"
-            parts.append(element("path", d=ends, stroke_linecap="round", **paint(None, "seat1", 5.0)))
+            parts.append(element("path", d=ends, stroke_linecap="round", **paint(None, "canal", 5.0)))
         parts.append(element("circle", cx=x(row.mean), cy=y, r=5.0, **paint("seat0")))
     return document(WIDTH, height, "".join(parts), f"{title}: {unit}")
 
@@ -90,25 +89,3 @@ def _step(least: float) -> float:
         return 1.0
     power = 10.0 ** math.floor(math.log10(least))
     return next(factor * power for factor in (1, 2, 5, 10) if factor * power >= least * (1 - 1e-9))
-
-
-def draw_course(lines: Sequence[Sequence[tuple[int, float]]], *, last: int, title: str, theme: str = "light") -> str:
-    """Return a small picture of lines between 0 and 1, one a seat.
-
-    Parameters
-    ----------
-    lines : sequence of sequence of (int, float)
-        Of each seat: when, from 0 to `last`, and its number.
-    last : int
-    title : str
-    theme : str
-    """
-    paint = Paint(theme)
-    width, height = SPARK_WIDTH - 4, SPARK_HEIGHT - 4
-    parts = [element("path", d=f"M2 {2 + height / 2:g}h{width}", **paint(None, "line", 1.0))]
-    for seat, points in enumerate(lines):
-        placed = [(2 + width * when / max(1, last), 2 + height * (1 - share)) for when, share in points]
-        if placed:
-            data = path(placed, closed=False)
-            parts.append(element("path", d=data, stroke_linejoin="round", **paint(None, f"seat{seat}", 1.4)))
-    return document(SPARK_WIDTH, SPARK_HEIGHT, "".join(parts), title)
