@@ -419,7 +419,7 @@ def played_by(result):
 
 def mean_of(result):
     anchor = result["anchor"]
-    return f"{anchor['engine']} is set to {anchor['rating']:g}" if anchor else "their mean is 0"
+    return f"`{anchor['engine']}` is set to {anchor['rating']:g}" if anchor else "their mean is 0"
 
 
 def ladder_table(result):
@@ -429,7 +429,7 @@ def ladder_table(result):
         chance = "" if better is None else f"{100 * better:.1f} %"
         mean, low, high = engine["rating"]
         rating = f"{mean:.0f}" if low is None or low == high else f"{mean:.0f} ({low:.0f} to {high:.0f})"
-        rows.append([f"`{engine['engine']}`", rating, chance, engine["games_counted"]])
+        rows.append([f"`{engine['engine'].replace('|', '/')}`", rating, chance, engine["games_counted"]])
     return table(rows)
 
 

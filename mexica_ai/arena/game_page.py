@@ -111,7 +111,7 @@ def _seats(game: ListedGame) -> pages.Html:
             ]
         )
     head = ["seat", "engine", "spec", "points", "turns", "s/turn", "iterations/turn"]
-    return pages.table(head, rows, numbers=(3, 4, 5, 6))
+    return pages.table(head, rows, numbers=(3, 4, 5, 6), wide=(1,))
 
 
 def _board(position: Position) -> pages.Html:
@@ -138,4 +138,4 @@ def _turns(record: dict[str, Any], movers: list[int | None], searches: dict[int,
             ]
         )
     head = ["turn", "seat", "expects", "iterations", "s", "actions"]
-    return pages.table(head, rows, numbers=(0, 2, 3, 4))
+    return pages.table(head, rows, numbers=(0, 2, 3, 4), wide=(5,))

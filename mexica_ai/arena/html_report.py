@@ -344,4 +344,4 @@ def _game_table(shown: Sequence[ListedGame], links: dict[int, str]) -> pages.Htm
             ]
         )
     head = ["game", "engines by seat", "result", "turns", "time", "expected", "drop"]
-    return pages.table(head, rows, numbers=(3, 4))
+    return pages.table(head, rows, numbers=(3, 4), wide=(0, 1))

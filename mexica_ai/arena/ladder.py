@@ -201,7 +201,7 @@ def _add_game(
             league.entries.append(Entry(identity))
         numbers[engine] = table.numbers[identity]
         entry = league.entries[numbers[engine]]
-        entry.add(tournament.names[engine], build, record.get("started_at", ""))
+        entry.add(tournament, engine, build, record.get("started_at", ""))
     for number in set(numbers.values()):
         league.entries[number].games += 1
     if record["termination"] == "forfeit":

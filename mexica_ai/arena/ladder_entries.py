@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import functools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -54,9 +55,11 @@ class Entry:
     ----------
     identity : Identity
     names : dict of str to int
-        What it is called in the journals, with the number of its seats.
+        What it is called in the journals, with the number of its games.
+    given : set of (str or None)
+        The names that its specs give it; None if one gives none.
     builds : dict of str to int
-        The builds that played it, with the number of its seats.
+        The builds that played it, with the number of its games.
     games, blocks, forfeits : int
         Its games in all; the blocks that its rating rests on; the games that it forfeited.
     counted : int
@@ -73,6 +76,7 @@ class Entry:
 
     identity: Identity
     names: dict[str, int] = field(default_factory=dict)
+    given: set[str | None] = field(default_factory=set)
     builds: dict[str, int] = field(default_factory=dict)
     games: int = 0
     blocks: int = 0
@@ -86,16 +90,19 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """What it is called: its name if it has one only, else its spec."""
-        return next(iter(self.names)) if len(self.names) == 1 else self.identity.spec
+        """What it is called: the name that all its specs give it, else its spec."""
+        name = next(iter(self.given)) if len(self.given) == 1 else None
+        return self.identity.spec if name is None else name
 
     @property
     def release(self) -> str | None:
         """The version that played it; None if any may have."""
         return release_of(self.identity.build)[0] if self.identity.build else None
 
-    def add(self, name: str, build: str, started_at: str) -> None:
-        """Count a seat of a game."""
+    def add(self, tournament: Tournament, engine: int, build: str, started_at: str) -> None:
+        """Count a game as an engine of a tournament."""
+        name = tournament.names[engine]
+        self.given.add(given_name(tournament.engines[engine]))
         self.names[name] = self.names.get(name, 0) + 1
         self.builds[build] = self.builds.get(build, 0) + 1
         if started_at:
@@ -107,6 +114,15 @@ def release_of(build: str) -> tuple[str, str]:
     """Return the version and the code digest of a record's build; the digest may be "", the version unknown."""
     match = re.fullmatch(r"mexica-ai ([^ ,]+)(?:, code ([0-9a-f]+))?", build)
     return (match[1], match[2] or "") if match else (build or UNKNOWN, "")
+
+
+@functools.lru_cache(maxsize=4096)
+def given_name(text: str) -> str | None:
+    """Return the name that a spec gives its engine."""
+    try:
+        return parse_spec(text).options.get("name")
+    except NotationError:  # perhaps written by a newer version
+        return None
 
 
 def identify(tournament: Tournament, engine: int, build: str, by_release: bool, same: Iterable[str]) -> Identity:

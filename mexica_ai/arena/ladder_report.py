@@ -169,7 +169,7 @@ def page(ladder: dict[str, Any]) -> str:
                 ]
                 for engine in group["engines"]
             ]
-            parts.append(pages.table(head, rows, numbers=(1, 2, 3, 4, 5)))
+            parts.append(pages.table(head, rows, numbers=(1, 2, 3, 4, 5), wide=(0, 7)))
         parts += [pages.paragraph(note, "soft") for note in _notes(found)]
     parts.append(pages.heading("Journals"))
     rows = [[journal["path"], f"{journal['games']:,}"] for journal in ladder["journals"]]

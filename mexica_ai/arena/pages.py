@@ -24,7 +24,7 @@ p { max-width: 62rem; overflow-wrap: anywhere; } .soft { color: var(--soft); }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--line); text-align: left; vertical-align: top; }
 th { color: var(--soft); font-weight: 600; } td.n, th.n { text-align: right; white-space: nowrap; }
-td.name { overflow-wrap: anywhere; min-width: 9rem; } td svg { display: block; }
+.name { overflow-wrap: anywhere; min-width: 9rem; } td svg { display: block; }
 pre { overflow-x: auto; font: 13px/1.3 "DejaVu Sans Mono", monospace; white-space: pre-wrap; overflow-wrap: anywhere; }
 pre.board { white-space: pre; font: 12px/1.2 "DejaVu Sans Mono", monospace; }
 figure { margin: 0; overflow-x: auto; } figure svg { max-width: 100%; height: auto; }
@@ -67,13 +67,19 @@ def page(title: str, parts: Iterable[str], *, refresh_s: int | None = None) -> s
     )
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, numbers: Sequence[int] = ()) -> Html:
-    """Return a table; texts are escaped, `numbers` are the columns that are set to the right."""
+def table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    numbers: Sequence[int] = (),
+    wide: Sequence[int] = (0,),
+) -> Html:
+    """Return a table; texts are escaped. `numbers` are the columns that are set to the right, `wide` those of texts."""
 
     def line(cells: Sequence[object], tag: str) -> str:
-        classes = [" class=n" if column in numbers else "" for column in range(len(cells))]
-        if tag == "td" and cells and 0 not in numbers:
-            classes[0] = " class=name"
+        classes = [
+            " class=n" if column in numbers else " class=name" if column in wide else "" for column in range(len(cells))
+        ]
         parts = (f"<{tag}{kind}>{text(cell)}" for kind, cell in zip(classes, cells, strict=True))
         return f"<tr>{''.join(parts)}"
 
@@ -98,7 +104,8 @@ def heading(words: str, level: int = 2) -> Html:
 
 def seat(number: int, words: str = "") -> Html:
     """Return the mark of a seat in its colour, and a text behind it."""
-    return Html(f"<span class='seat s{number}'>{SEAT_MARKS[number]}</span>&nbsp;{text(words or f'seat {number}')}")
+    mark = f"<span class='s{number}'>{SEAT_MARKS[number]}</span>&nbsp;"
+    return Html(mark + text(words) if words else f"<span class=seat>{mark}seat {number}</span>")
 
 
 def link(target: str, words: str) -> Html:
