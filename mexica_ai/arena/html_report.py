@@ -259,7 +259,7 @@ def _standings(games: Games, found: dict[str, Any]) -> list[str]:
         [each["name"], *(f"{each[key]:g}" for key in ("place", "points", "games", "won", "shared", "lost", *breaks))]
         for each in table["engines"]
     ]
-    parts = [pages.heading("Standings"), pages.table(head, rows, numbers=tuple(range(1, len(head))))]
+    parts: list[str] = [pages.heading("Standings"), pages.table(head, rows, numbers=tuple(range(1, len(head))))]
     for each in table["rounds"]:
         tables = "; ".join(
             ", ".join(

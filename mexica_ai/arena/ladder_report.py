@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -114,19 +115,23 @@ def _folded(lines: list[str], width: int | None) -> list[str]:
 def _table(found: dict[str, Any], width: int | None) -> list[str]:
     lines = _folded([_counts(found)], width)
     for number, group in enumerate(found["groups"], 1):
-        rows = [["", "rating", "games", "P(above next)", "share", "engine"]]
+        rows = [["", "rating", "games", "P(above next)", "engine"]]
         for place, engine in enumerate(group["engines"], 1):
-            rows.append([str(place), *_cells(engine), "! " * engine["many_forfeits"] + engine["engine"]])
+            rows.append([str(place), *_cells(engine)[:3], "! " * engine["many_forfeits"] + engine["engine"]])
         widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:-1]]
         lines += ["", *([f"group {number}"] if len(found["groups"]) > 1 else [])]
         for row in rows:
             head = "  ".join([*(cell.rjust(wide) for cell, wide in zip(row[:-1], widths, strict=True)), ""])
-            lines.append(head + shorten(row[-1], max(16, width - len(head)) if width else 200))
+            label = shorten(row[-1])
+            if width and len(head) + len(label) > width:
+                lines += [head.rstrip(), *(f"    {part}" for part in textwrap.wrap(label, width - 4))]
+            else:
+                lines.append(head + label)
     return [*lines, "", *_folded(_notes(found), width)]
 
 
 def _cells(engine: dict[str, Any]) -> list[str]:
-    share = "-" if engine["share"] is None else f"{100 * engine['share']:.1f} %"
+    share = "-" if engine["share"] is None else f"{engine['share']:.1%}"
     mean, low, high = engine["rating"]
     return [
         f"{mean:.0f}" if low == mean == high else interval(engine["rating"], ".0f"),  # of an anchor

@@ -77,8 +77,6 @@ class Task:
         The position from which it begins, in its compact form; by default a new deal.
     log : str, optional
         The file of the log, on the machine that plays.
-    keeps_searches : bool
-        Whether the record keeps what each engine expected and used at each turn.
     """
 
     tournament: Tournament
@@ -86,7 +84,6 @@ class Task:
     isolated: bool = False
     opening: str | None = None
     log: str | None = None
-    keeps_searches: bool = True
 
 
 class _EngineFailure(Exception):  # noqa: N818
@@ -97,14 +94,14 @@ class _EngineFailure(Exception):  # noqa: N818
         self.seat, self.reason, self.detail = seat, reason, detail
 
 
-def play_game(task: Task) -> dict[str, Any]:
+def play_game(task: Task, *, keeps_searches: bool = True) -> dict[str, Any]:
     """Play one game and return its record.
 
     The record's `arena` object has the keys `tournament` (see `Tournament.to_json`), `block`, `number`,
     `seating`, `isolated`, `seats` (per seat: turns, iterations, seconds, and by how many seconds its answers
     exceeded the limits, in total and at most), `failures` (of each failure, also in attempts before a
-    retry: seat, reason, detail, number of the turn and position) and, unless the task says no, `searches`
-    (see `searches`).
+    retry: seat, reason, detail, number of the turn and position) and, unless `keeps_searches` is false, `searches`:
+    what each engine expected and used at each turn, see `searches`.
     """
     failures: list[dict[str, Any]] = []
     attempts = 1 + (RETRIES if task.tournament.on_failure == "retry" else 0)
@@ -113,6 +110,8 @@ def play_game(task: Task) -> dict[str, Any]:
         if record["termination"] != "forfeit":
             break
     record["arena"]["failures"] = failures
+    if not keeps_searches:
+        del record["arena"]["searches"]
     return record
 
 
@@ -194,8 +193,7 @@ def _play_once(task: Task, failures: list[dict[str, Any]]) -> dict[str, Any]:
         failures.append({**record["forfeit"], "turn": len(record["turns"]), "position": position.to_json()})
     record["times"] = [round(seat.used["seconds"], 6) for seat in seats]
     record["arena"]["seats"] = [seat.used for seat in seats]
-    if task.keeps_searches:
-        record["arena"]["searches"] = searches.to_json()
+    record["arena"]["searches"] = searches.to_json()
     return record
 
 

@@ -85,7 +85,6 @@ def run(
     play: Callable[[Task], dict[str, Any]] = play_game,
     openings: Sequence[str] = (),
     log: str | None = None,
-    keeps_searches: bool = True,
 ) -> Progress:
     """Play the games of a tournament that are not in its journal yet.
 
@@ -111,8 +110,6 @@ def run(
         Positions in their compact form, those that `tournament.openings` identifies.
     log : str, optional
         The file to which the playing processes add all lines to and from programs.
-    keeps_searches : bool
-        Whether the records keep what each engine expected and used at each turn.
 
     Raises
     ------
@@ -139,7 +136,6 @@ def run(
             task = again.popleft() if again else next(waiting, None)
             if task is None:  # no more games, or none before others have ended
                 break
-            task = dataclasses.replace(task, keeps_searches=keeps_searches)
             running[_submit(executor, play, task)] = task
         if not running:
             progress.ended_by = "finished"

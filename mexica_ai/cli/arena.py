@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import functools
 import json
 import math
 import os
@@ -263,6 +264,7 @@ def _play(
 
     from mexica_ai.arena.display import Display
     from mexica_ai.arena.journal import JournalWriter
+    from mexica_ai.arena.play import play_game
     from mexica_ai.arena.runner import run as run_tournament
     from mexica_ai.arena.text import TextFolder
 
@@ -301,7 +303,7 @@ def _play(
                 stop=stop,
                 openings=openings,
                 log=log,
-                keeps_searches=not options.no_search_log,
+                play=functools.partial(play_game, keeps_searches=not options.no_search_log),
             )
             if texts:
                 texts.write_new(progress.tournament, progress.records)

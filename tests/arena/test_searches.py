@@ -56,7 +56,7 @@ def test_a_record_keeps_what_engines_expected(played):
 
 
 def test_a_record_without_them_is_the_same_game(played):
-    bare = play_game(Task(GAME, GAME.block(0)[0], keeps_searches=False))
+    bare = play_game(Task(GAME, GAME.block(0)[0]), keeps_searches=False)
     assert "searches" not in bare["arena"]
     assert bare["turns"] == played["turns"]
     assert searches_of(bare) == []

@@ -164,7 +164,7 @@ def test_all_results_are_read_strictly(strength, tmp_path):
         ({"weights": "w3"}, "expected 12 hexadecimal digits"),
         ({"share": [1.5, 0.1, 0.9]}, "share: expected a mean and its interval"),
         ({"share": [0.5]}, "share: expected a mean and its interval"),
-        ({"kind": "luck"}, 'kind "luck"; expected one of match, levels, shares'),
+        ({"kind": "luck"}, 'kind "luck"; expected one of match, levels, ladder, shares'),
         ({"engines": ["mtcs", "greedy"]}, 'did you mean "mcts"?'),
         ({"wieghts": "x"}, 'did you mean "weights"?'),
         ({"format": 2}, "format 2; expected 1"),
