@@ -48,7 +48,8 @@ class Progress:
     began_s : float
         Start of the session, on the monotonic clock.
     ended_by : str
-        "" while it runs; then "finished", "stopped" (by `stop`) or "decided" (by the sequential test).
+        "" while it runs; then "finished", "stopped" (by `stop`), "decided" (by `is_decided`) or "failed" (a program
+        that is not started again).
     """
 
     tournament: Tournament
@@ -152,6 +153,8 @@ def run(
                 continue
             progress.keep(future.result(), journal)
             finished[task.game.block] += 1
+            if tournament.restart == "off" and progress.records[-1]["arena"]["failures"]:
+                progress.ended_by = "failed"
             # 4. Check the test if the block is complete. Other games that have ended are still kept.
             is_complete = finished[task.game.block] == tournament.games_per_block
             if is_complete and not progress.ended_by and is_decided(progress):

@@ -15,6 +15,7 @@ from itertools import combinations
 from typing import Any
 
 from mexica_ai.arena import knockout
+from mexica_ai.arena.counts import win_counts
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.rounds import Tables, rounds_begun
 from mexica_ai.arena.tournament import Tournament
@@ -118,14 +119,6 @@ def _counts(engine: int, name: str, outcomes: Iterable[Outcome]) -> dict[str, An
         "byes": 0,
         **win_counts(share for _, share in shares),
     }
-
-
-def win_counts(shares: Iterable[float]) -> dict[str, int]:
-    """Return how many seats have won alone, shared the win, and lost."""
-    found = {"won": 0, "shared": 0, "lost": 0}
-    for share in shares:
-        found["won" if share >= 1 else "shared" if share > 0 else "lost"] += 1
-    return found
 
 
 def _rounds(tournament: Tournament, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
