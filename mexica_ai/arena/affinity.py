@@ -66,8 +66,8 @@ def share_cpus(asked: tuple[int, ...], concurrency: int) -> list[frozenset[int]]
     cpus = set(asked) or usable
     if concurrency > len(cpus):
         raise SearchError(
-            f"--affinity: {len(cpus)} processors ({_ranges(cpus)}) for {concurrency} games at a time; expected at least "
-            "one for each: lower --concurrency",
+            f"--affinity: {concurrency} games at a time on processors {_ranges(cpus)}; expected at least one processor "
+            "for each: lower --concurrency",
             reason="BAD_AFFINITY",
         )
     return divide(cores_of(cpus), concurrency)

@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from mexica_ai.arena import statistics
-from mexica_ai.arena.forfeits import COUNT, Policy, others_late_s
+from mexica_ai.arena.forfeits import others_late_s
 from mexica_ai.arena.outcomes import Outcome
+from mexica_ai.arena.policy import COUNT, Policy
 from mexica_ai.arena.report import describe_failure, format_sprt, outcome_of, sprt_json
 from mexica_ai.arena.runner import Progress
 from mexica_ai.arena.sprt import SequentialTest

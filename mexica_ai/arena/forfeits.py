@@ -7,10 +7,9 @@ strong. So each engine's games are also counted without them, and what rests on 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from mexica_ai.arena import statistics
+from mexica_ai.arena.estimates import Estimate
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.tables import count, folded, percent
 from mexica_ai.arena.tournament import Tournament
@@ -19,7 +18,6 @@ from mexica_ai.io.errors import NotationError
 from mexica_ai.io.terminal import wrap
 
 LIMIT = 0.05  # of an engine's games; if more are forfeited, its figures rest on them
-LEAST_GAMES = 20  # before a tournament can end because of forfeits
 LATE_REASONS = ("out of time", "no answer in time")  # of forfeits
 LATE_S = 0.05  # lateness that says that the machine is too busy
 CAUTION = "forfeits"  # the word of a figure that rests on forfeits
@@ -27,64 +25,8 @@ MARK = " *"
 EXPLANATION = f"* rests on forfeits: they ended more than {LIMIT:.0%} of the games of this engine".replace("%", " %")
 
 
-@dataclass(frozen=True)
-class Policy:
-    """What is done about games that ended by a forfeit.
-
-    Parameters
-    ----------
-    kind : str
-        "count": they count; "drop": blocks with such a game are left out of all statistics; "stop": they count, but
-        the tournament ends when there are too many.
-    most : float, optional
-        With "stop": the part of the games that may be forfeited, in (0, 1).
-
-    Notes
-    -----
-    With "drop", whole blocks are left out, not games: the other games of the block would favour an engine by seat and
-    deal. The blocks that are left are still independent, so the intervals hold, for deals in which nobody forfeits.
-    """
-
-    kind: str = "count"
-    most: float | None = None
-
-    @classmethod
-    def parse(cls, text: str) -> Policy:
-        """Read "count", "drop" or "stop=N%"; raise ValueError with the expected form."""
-        if text in ("count", "drop"):
-            return cls(text)
-        word, equals, number = text.partition("=")
-        try:
-            most = float(number.removesuffix("%")) / 100
-            if word == "stop" and equals and number.endswith("%") and 0 < most < 1:
-                return cls("stop", most)
-        except ValueError:
-            pass
-        raise ValueError("count, drop, or stop=N% with N above 0 and below 100, such as stop=10%")
-
-    def __str__(self) -> str:
-        return self.kind if self.most is None else f"{self.kind}={100 * self.most:g}%"
-
-    def kept(self, outcomes: Sequence[Outcome]) -> list[Outcome]:
-        """Return the games that count in statistics."""
-        return without_forfeits(outcomes) if self.kind == "drop" else list(outcomes)
-
-    def ends(self, num_games: int, num_forfeited: int) -> bool:
-        """Return whether the tournament ends after so many games, of which some were forfeited."""
-        return self.most is not None and num_games >= LEAST_GAMES and num_forfeited > self.most * num_games
-
-
-COUNT = Policy()
-
-
-def without_forfeits(outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Return the games of the blocks in which nobody has forfeited."""
-    left_out = {outcome.block for outcome in outcomes if outcome.forfeit is not None}
-    return [outcome for outcome in outcomes if outcome.block not in left_out]
-
-
 def engine_forfeits(
-    engine: int, every: Sequence[Outcome], counted: Sequence[Outcome], played_out: statistics.Estimate
+    engine: int, every: Sequence[Outcome], counted: Sequence[Outcome], played_out: Estimate
 ) -> dict[str, Any]:
     """Return the figures of one engine that set forfeited games apart.
 
@@ -132,10 +74,8 @@ def forfeit_table(found: dict[str, Any], width: int | None) -> list[str]:
     rows = [["forfeits apart", "played out", "won", "share in blocks without a forfeit", "own forfeits", "of others"]]
     for engine in found["engines"]:
         won = f"{engine['points_played_out']:.3g} of {count(engine['seats_played_out'], 'seat')}"
-        rows.append(
-            [engine["name"], count(engine["played_out"], "game"), won, percent(engine["share_played_out"])]
-            + [str(engine["forfeits"]), str(engine["forfeits_of_others"])]
-        )
+        row = [engine["name"], count(engine["played_out"], "game"), won, percent(engine["share_played_out"])]
+        rows.append([*row, str(engine["forfeits"]), str(engine["forfeits_of_others"])])
     lines = [EXPLANATION] * any(engine["caution"] for engine in found["engines"])
     if found["blocks_dropped"]:
         lines.append(

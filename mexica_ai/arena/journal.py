@@ -8,15 +8,15 @@ journal is rejected. Each record contains its tournament, so journals can be con
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import fcntl
 import json
 import os
+import re
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from mexica_ai.arena.tournament import Tournament, canonical_spec
-from mexica_ai.game.records import VERSION, check_record
+from mexica_ai.arena.tournament import Tournament, canonical_spec, without_default_time
+from mexica_ai.game.records import check_record
 from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S
 from mexica_ai.io.files import read_lines
@@ -31,6 +31,23 @@ _ARENA_SHAPE = {
     "seats": [{"turns": int, "iterations": int, "seconds": float, "late_s": float, "late_max_s": float}],
     "failures": [{"seat": int, "reason": str, "detail": str, "turn": int, "position": dict}],
 }
+
+_FIRST_BYTES = (b'{"game":"', rb"[\w-]*", b'","version":', rb"\d+", b',"arena":{"tournament":{"game":"')
+
+
+def _beginnings() -> bytes:
+    """Return a pattern of all texts that a record of a tournament begins with, however short."""
+    pattern = b"(?s:.*)"
+    for part in reversed(_FIRST_BYTES):
+        if part.startswith((b"[", b"\\")):  # a pattern, of which any number of bytes may be there
+            pattern = part + b"(?:" + pattern + b")?"
+        else:
+            for byte in reversed(part):
+                pattern = b"(?:" + re.escape(bytes([byte])) + pattern + b")?"
+    return pattern
+
+
+_TORN_START = re.compile(_beginnings())
 
 
 @dataclass(frozen=True)
@@ -73,7 +90,7 @@ def read_journal(path: str) -> Journal:
             journal = _parse(path, file)
     except OSError as error:
         raise NotationError(f"cannot read {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
-    if not journal.games and not _is_torn_start(journal.rest, b'{"game":"'):
+    if not journal.games and not _is_torn_start(journal.rest):
         raise _not_a_journal(path)
     return journal
 
@@ -148,7 +165,7 @@ class JournalWriter:
             )
         if journal.games:
             self.tournament = journal.games[0][0]
-        elif not _is_torn_start(journal.rest, _line_start(tournament)):
+        elif not _is_torn_start(journal.rest):
             raise _not_a_journal(path)
         self.games = [record for _, record in journal.games]
         self.was_torn = journal.is_torn
@@ -216,19 +233,12 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-def _is_torn_start(rest: bytes, start: bytes) -> bool:
-    """Return whether a crash may have left `rest` of a first line that begins with `start`, or zeros."""
-    return rest.startswith(start) or start.startswith(rest) or not rest.strip(b"\0\n")
+def _is_torn_start(rest: bytes) -> bool:
+    """Return whether a crash may have left `rest` of the first line of a tournament: its beginning, zeros, or both.
 
-
-def _line_start(tournament: Tournament) -> bytes:
-    """Return the bytes that all lines of a tournament begin with: `play_game` puts the keys in this order.
-
-    Without the key of the seeds, since the tournament that is resumed may have another.
+    `play_game` puts the keys in this order.
     """
-    data = dataclasses.replace(tournament, key=None).to_json()
-    record = {"game": tournament.game, "version": VERSION, "arena": {"tournament": data}}
-    return _encode(record).removesuffix(b"}}}")
+    return _TORN_START.fullmatch(rest.rstrip(b"\0\r\n")) is not None
 
 
 def _encode(record: dict[str, Any]) -> bytes:
@@ -287,13 +297,21 @@ def _difference(theirs: Tournament, ours: Tournament) -> str:
     for key in asked | known:
         if key not in ("names", "engines", "weights", "key") and asked.get(key) != known.get(key):
             return f"its {key} is {_show(known.get(key))}, expected {_show(asked.get(key))}"
-    if list(map(canonical_spec, known["engines"])) != list(map(canonical_spec, asked["engines"])):
+    if not _are_same(known["engines"], asked["engines"]):
         return f"its engines are {_show(known['engines'])}, expected {_show(asked['engines'])}"
     weights = known.get("weights") or (), asked.get("weights") or ()
     for spec, before, now in zip(asked["engines"], *weights, strict=False):
         if before != now:
             return f"its {spec} plays with weights {before}, expected weights {now}"
     return ""
+
+
+def _are_same(known: list[str], asked: list[str]) -> bool:
+    """Return whether the engines of a journal are those asked for; early versions gave instant ones a time, too."""
+    return len(known) == len(asked) and all(
+        canonical_spec(our) in (canonical_spec(their), without_default_time(their))
+        for their, our in zip(known, asked, strict=True)
+    )
 
 
 def _show(value: object) -> str:

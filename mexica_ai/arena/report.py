@@ -16,9 +16,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from mexica_ai.arena import counts, forfeits, statistics
-from mexica_ai.arena.forfeits import LATE_REASONS, MARK, Policy
+from mexica_ai.arena.forfeits import LATE_REASONS, MARK
 from mexica_ai.arena.nelo import test_json
 from mexica_ai.arena.outcomes import Outcome
+from mexica_ai.arena.policy import COUNT, Policy, without_forfeits
 from mexica_ai.arena.sprt import SequentialTest
 from mexica_ai.arena.standings import crosstable, standings
 from mexica_ai.arena.standings_text import standings_table
@@ -28,7 +29,7 @@ from mexica_ai.arena.tables import folded as _folded
 from mexica_ai.arena.tables import interval as _interval
 from mexica_ai.arena.tables import percent as _percent
 from mexica_ai.arena.tables import strength as _strength
-from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern
+from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern, without_default_time
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import quote
 from mexica_ai.io.terminal import MAX_FOREIGN, MAX_MESSAGE, escape, shorten, wrap
@@ -177,8 +178,8 @@ def _number_engines(tournament: Tournament, numbers: dict[_EngineKey, int], coll
     known = tournament.weights or [None] * len(tournament.engines)
     for spec, name, weights in zip(tournament.engines, tournament.names, known, strict=True):
         # The same spec twice in one tournament are two engines.
-        key = spec, weights, tournament.clock, times[spec]
-        times[spec] += 1
+        key = without_default_time(spec), weights, tournament.clock, times[without_default_time(spec)]
+        times[key[0]] += 1
         if key not in numbers:
             if len(numbers) == MAX_ENGINES:
                 raise NotationError(
@@ -240,7 +241,7 @@ def evaluate(
     collected: Collected,
     sprt: SequentialTest | None = None,
     anchor: tuple[str, float] | None = None,
-    policy: Policy = forfeits.COUNT,
+    policy: Policy = COUNT,
 ) -> dict[str, Any]:
     """Return all figures as one JSON object; docs/arena.md describes it. Estimates are [mean, low, high].
 
@@ -264,7 +265,7 @@ def evaluate(
     collected = replace(collected, outcomes=outcomes)
     summaries = statistics.summarize(outcomes, num_engines)
     engines = [_engine_figures(collected, summary) for summary in summaries]
-    played_out = statistics.summarize(forfeits.without_forfeits(complete), num_engines)
+    played_out = statistics.summarize(without_forfeits(complete), num_engines)
     for number, engine in enumerate(engines):
         share = played_out[number].share
         found_apart = forfeits.engine_forfeits(number, collected.every, outcomes, share)

@@ -195,7 +195,10 @@ class Sprt(SequentialTest):
         """
         prefix, colon, rest = text.partition(":")
         if colon and prefix.strip() != "share":
-            raise ValueError(f'SPRT "{text}": "{prefix.strip()}:" is unknown, only "share:" and, with two seats, "nelo:" may stand there')
+            raise ValueError(
+                f'SPRT "{text}": "{prefix.strip()}:" is unknown, only "share:" and, with two seats, "nelo:" may stand '
+                "there"
+            )
         as_elo = players == 2 and not colon
         names = "elo0,elo1,alpha,beta" if as_elo else "share0,share1,alpha,beta"
         try:

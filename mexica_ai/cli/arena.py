@@ -11,6 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai.arena.config import read_config
+from mexica_ai.arena.tables import count
 from mexica_ai.cli import common
 from mexica_ai.engines.make import weights_id
 from mexica_ai.engines.specs import parse_spec, seconds
@@ -20,15 +21,18 @@ from mexica_ai.io import terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from mexica_ai.arena.journal import JournalWriter
     from mexica_ai.arena.outcomes import Outcome
+    from mexica_ai.arena.policy import Policy
     from mexica_ai.arena.report import Collected
     from mexica_ai.arena.runner import Progress
-    from mexica_ai.arena.statistics import Sprt
+    from mexica_ai.arena.sprt import SequentialTest
     from mexica_ai.arena.tournament import Tournament
     from mexica_ai.cli.arena_options import TournamentOptions
 
-EXIT_LOST, EXIT_H0, EXIT_UNDECIDED, EXIT_INTERRUPTED = 1, 3, 4, 130
+EXIT_LOST, EXIT_H0, EXIT_UNDECIDED, EXIT_FORFEITS, EXIT_INTERRUPTED = 1, 3, 4, 5, 130
 
 DEFAULT_BLOCKS = 10
 MAX_NOTES = 10  # about games that could not be played
@@ -44,7 +48,8 @@ and 8 with four (one A, three A). With more engines, each combination of as many
 engines as seats has its own blocks, with all seatings or --sample of them.
 
 An engine that crashes, hangs, sends an unreadable answer or plays an illegal
-turn forfeits that game; the tournament goes on. With --journal every finished
+turn forfeits that game; the tournament goes on, and the table sets such games
+apart (--forfeits). With --journal every finished
 game is saved at once, and the same command with --resume plays the missing
 games, also after a crash or Ctrl-C. `mexica-ai arena report JOURNAL...` prints
 the figures of journals again. `mexica-ai arena check 'cmd:...'` checks whether
@@ -62,7 +67,8 @@ Examples:
 Exit code: 0 if all games were played, 1 if some could not be played or after
 another failure, 2 for bad input, 130 after Ctrl-C (with the table so far).
 With --sprt: 0 if H1 is accepted, 3 if H0 is, even if some games could not be
-played; 4 if all blocks were played without a decision.
+played; 4 if all blocks were played without a decision. 5, also with --sprt, if
+a result rests on forfeits: they ended more than 5 % of an engine's games.
 """
 
 REPORT_SUMMARY = "print the figures of journals"
@@ -70,6 +76,7 @@ REPORT_DESCRIPTION = """\
 Compute all figures from journals again. The journals may be of different
 tournaments if these have the same game and number of seats: engines with the
 same spec count as the same engine, and a game that occurs twice counts once.
+Exit code: 5 if a result rests on forfeits, else 0; 2 for bad input.
 
 Example:
   mexica-ai arena report monday.jsonl tuesday.jsonl --format csv
@@ -163,6 +170,10 @@ def run(args: argparse.Namespace) -> int:
         from mexica_ai.arena import statistics  # noqa: F401 (slow to import)
     if options.plot:
         common.check_picture(options.plot)
+    if options.standings:
+        from mexica_ai.arena.standings_text import check_standings_path
+
+        check_standings_path(options.standings)
     return _run_report(args.journals, options) if args.action == "report" else _run_tournament(options)
 
 
@@ -201,8 +212,8 @@ def _run_report(paths: list[str], options: TournamentOptions) -> int:
         _write_texts(options.text, games)
     if collected.num_repeated:
         _note(f"{collected.num_repeated} games occur more than once and are counted once")
-    _print_report(options, collected, sprt)
-    return 0
+    found = _print_report(options, collected, sprt)
+    return EXIT_FORFEITS if _rests_on_forfeits(found) else 0
 
 
 def _run_tournament(options: TournamentOptions) -> int:
@@ -223,14 +234,20 @@ def _run_tournament(options: TournamentOptions) -> int:
     num_blocks = _num_blocks(options, tournament, openings)
     if options.cluster is None:  # a cluster starts programs on its workers, not here
         check_engines(tournament, log)
-    progress, failure = _play(options, tournament, num_blocks, openings, sprt, log)
+    test = _Test(sprt, options.forfeits, tournament)
+    progress, failure = _play(options, tournament, num_blocks, openings, test, log)
     collected = collect((progress.tournament, record) for record in progress.records)
     found = _print_report(options, collected, sprt)
     _tell_failures(options, progress, found)
+    if test.too_many_forfeits:
+        _note(
+            f"ended after {len(progress.records)} of {progress.num_games} games: {test.too_many_forfeits} of them were "
+            f"forfeited, more than --forfeits {options.forfeits} allows"
+        )
     if failure is not None:
         _note(f"ended after {len(progress.records)} of {progress.num_games} games")
         raise failure
-    return _exit_code(progress, found)
+    return _exit_code(progress, found, bool(test.too_many_forfeits))
 
 
 def _play(
@@ -238,7 +255,7 @@ def _play(
     tournament: Tournament,
     num_blocks: int,
     openings: tuple[str, ...],
-    sprt: Sprt | None,
+    test: _Test,
     log: str | None,
 ) -> tuple[Progress, MexicaAIError | None]:
     """Play the games that the journal lacks; return what was played, and the error that ended it if one did."""
@@ -269,7 +286,10 @@ def _play(
         # Before the executor, so that it is there until that is shut down.
         stop = stack.enter_context(common.stop_on_interrupt())
         executor, concurrency = stack.enter_context(common.executor(options.cluster, options.concurrency))
-        display = stack.enter_context(Display(Console(stderr=True, highlight=False), sprt))
+        if options.affinity is not None:
+            _bind(executor, options.affinity, concurrency)
+        console = Console(stderr=True, highlight=False)
+        display = stack.enter_context(Display(console, test.sprt, options.forfeits))
         try:
             progress = run_tournament(
                 tournament,
@@ -277,7 +297,7 @@ def _play(
                 executor,
                 concurrency=concurrency,
                 journal=journal,
-                is_decided=_Test(sprt, tournament).is_decided,
+                is_decided=test.is_decided,
                 display=show,
                 stop=stop,
                 openings=openings,
@@ -290,6 +310,16 @@ def _play(
             if shown is None:
                 raise
             return shown, error
+
+
+def _bind(executor: Executor, cpus: tuple[int, ...], concurrency: int) -> None:
+    """Give the games that are played at the same time processors of their own."""
+    from mexica_ai.arena.affinity import share_cpus
+    from mexica_ai.arena.pool import GamePool
+
+    if not isinstance(executor, GamePool):
+        raise NotationError("--affinity is for games on this machine, not with --cluster", reason="BAD_USAGE")
+    executor.bind(share_cpus(cpus, concurrency))
 
 
 def _tell_of_journal(options: TournamentOptions, journal: JournalWriter) -> None:
@@ -309,21 +339,33 @@ def _tell_of_journal(options: TournamentOptions, journal: JournalWriter) -> None
 
 def _tell_failures(options: TournamentOptions, progress: Progress, found: dict[str, Any]) -> None:
     """Tell of games that were forfeited, and of those that could not be played."""
+    from mexica_ai.arena.forfeits import busy_warning
     from mexica_ai.arena.runner import describe_lost
 
     if found["forfeits"]:
         where = "; the journal says why" if options.journal else ""
-        _note(f"{found['forfeits']} of {found['games']} games were forfeited{where}")
+        _note(f"{found['forfeits']} of {count(found['games'], 'game')} were forfeited{where}")
+    if busy := busy_warning(found):
+        _note(busy)
+    if progress.ended_by == "failed":
+        _note(
+            f"ended after {len(progress.records)} of {count(progress.num_games, 'game')}: a program has failed, and "
+            "--restart off starts none again"
+        )
     for game, why in progress.lost[:MAX_NOTES]:
         _note(describe_lost(game, why))
     if len(progress.lost) > MAX_NOTES:
-        _note(f"and {len(progress.lost) - MAX_NOTES} more games")
+        _note(f"and {count(len(progress.lost) - MAX_NOTES, 'more game')}")
 
 
-def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
+def _exit_code(progress: Progress, found: dict[str, Any], is_ended_by_forfeits: bool = False) -> int:
     if progress.ended_by == "stopped":
-        _note(f"interrupted after {len(progress.records)} of {progress.num_games} games")
+        _note(f"interrupted after {len(progress.records)} of {count(progress.num_games, 'game')}")
         return EXIT_INTERRUPTED
+    if progress.ended_by == "failed":
+        return EXIT_LOST
+    if is_ended_by_forfeits or _rests_on_forfeits(found):
+        return EXIT_FORFEITS
     decision = found["sprt"]["decision"] if "sprt" in found else None
     if decision is not None:  # games that could not be played do not change it
         return {"H1": 0, "H0": EXIT_H0}[decision]
@@ -332,12 +374,19 @@ def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
     return EXIT_UNDECIDED if "sprt" in found else 0
 
 
+def _rests_on_forfeits(found: dict[str, Any]) -> bool:
+    """Return whether a result says who failed rather than who is strong, or forfeits have left none."""
+    return found["rests_on_forfeits"] or (found["blocks_dropped"] > 0 and found["blocks"] == 0)
+
+
 def _openings(options: TournamentOptions) -> tuple[str, ...]:
     from mexica_ai.arena.openings import read_openings
 
     if options.openings is None:
         if options.opening_turns is not None:
             raise NotationError("--opening-turns needs --openings", reason="BAD_USAGE")
+        if options.opening_order != "file":
+            raise NotationError("--opening-order needs --openings", reason="BAD_USAGE")
         return ()
     return read_openings(options.openings, options.game, options.players, options.opening_turns)
 
@@ -346,7 +395,9 @@ def _num_blocks(options: TournamentOptions, tournament: Tournament, openings: tu
     """Return the number of blocks of the whole tournament."""
     blocks = options.blocks or len(openings) or DEFAULT_BLOCKS
     if openings and blocks > len(openings):
-        _note(f"{blocks} blocks with {len(openings)} openings: each is used more than once")
+        _note(f"{blocks} blocks with {count(len(openings), 'opening')}: each is used more than once")
+    if tournament.format == "knockout":
+        return len(tournament.blocks)
     if tournament.format == "swiss":
         rounds = options.rounds or max(1, math.ceil(math.log(len(tournament.engines), tournament.players)))
         return rounds * tournament.blocks_per_round
@@ -375,14 +426,15 @@ def make_tournament(options: TournamentOptions, openings: tuple[str, ...] = ()) 
         raise NotationError(
             "--sample is for more than two engines: a block of two has all its seatings", reason="BAD_USAGE"
         )
-    is_swiss = options.tournament == "swiss"
-    if options.rounds is not None and not is_swiss:
-        raise NotationError("--rounds is for --tournament swiss", reason="BAD_USAGE")
-    if is_swiss and len(typed) <= options.players:
+    _check_format(options, len(typed))
+    if options.restart != "on" and options.cluster is not None:
+        raise NotationError("--restart is for programs on this machine, not with --cluster", reason="BAD_USAGE")
+    if options.restart == "off" and options.on_failure == "retry":
         raise NotationError(
-            f"--tournament swiss: {len(typed)} engines for {options.players} seats; expected more engines than seats",
+            "--restart off ends the tournament when a program fails; expected no --on-failure retry with it",
             reason="BAD_USAGE",
         )
+    is_paired = options.tournament in ("swiss", "knockout")
     completed = [complete_spec(text, options.time, options.iterations, options.clock is not None) for text in typed]
     new_game(options.game, players=options.players, seed=0)  # raises if the game does not allow this number
     return Tournament(
@@ -401,40 +453,82 @@ def make_tournament(options: TournamentOptions, openings: tuple[str, ...] = ()) 
         openings=openings_id(openings) if openings else None,
         resign=options.resign,
         max_turns=options.max_turns,
-        round_blocks=(options.blocks or len(openings) or DEFAULT_BLOCKS) if is_swiss else None,
+        round_blocks=(options.blocks or len(openings) or DEFAULT_BLOCKS) if is_paired else None,
+        gauntlet=options.gauntlet,
+        opening_order=None if options.opening_order == "file" else options.opening_order,
+        restart=None if options.restart == "on" else options.restart,
         key=reproducible_key(options.seed) if options.reproducible else draw_key(),
     )
 
 
-class _Test:
-    """The sequential test, checked after each block."""
+def _check_format(options: TournamentOptions, num_engines: int) -> None:
+    """Raise NotationError if the tournament cannot be of the format that the options ask for."""
+    from mexica_ai.arena.knockout import can_be_played
+    from mexica_ai.arena.tournament import problem_of_gauntlet
 
-    def __init__(self, sprt: Sprt | None, tournament: Tournament) -> None:
-        self._sprt = sprt
+    players, problem = options.players, ""
+    if options.rounds is not None and options.tournament != "swiss":
+        problem = "--rounds is for --tournament swiss"
+    elif options.gauntlet is not None and options.tournament != "gauntlet":
+        problem = "--gauntlet is for --tournament gauntlet"
+    elif options.gauntlet is not None and (why := problem_of_gauntlet(options.gauntlet, num_engines, players)):
+        problem = f"--gauntlet: given {why}"
+    elif options.tournament == "swiss" and num_engines <= players:
+        problem = f"--tournament swiss: {num_engines} engines for {players} seats; expected more engines than seats"
+    elif options.tournament == "knockout" and not can_be_played(num_engines, players):
+        few = ", ".join(str(players + number * (players - 1)) for number in range(3))
+        problem = (
+            f"--tournament knockout: {num_engines} engines for {players} seats; expected {few} or so on, so that all "
+            "tables are full"
+        )
+    if problem:
+        raise NotationError(problem, reason="BAD_USAGE")
+
+
+class _Test:
+    """The sequential test and the limit of forfeits, checked after each block.
+
+    Attributes
+    ----------
+    sprt : SequentialTest or None
+    too_many_forfeits : int
+        How many games were forfeited when that ended the tournament; 0 if it did not.
+    """
+
+    def __init__(self, sprt: SequentialTest | None, policy: Policy, tournament: Tournament) -> None:
+        self.sprt = sprt
+        self.too_many_forfeits = 0
+        self._policy = policy
         self._games_per_block = tournament.games_per_block
         self._outcomes: list[Outcome] = []
 
     def is_decided(self, progress: Progress) -> bool:
         from mexica_ai.arena.report import outcome_of
 
-        if self._sprt is None:
+        if self.sprt is None and self._policy.most is None:
             return False
         for record in progress.records[len(self._outcomes) :]:
             arena = record["arena"]
             self._outcomes.append(outcome_of(record, arena["block"], tuple(arena["seating"])))
-        state = self._sprt.state(self._outcomes, games_per_block=self._games_per_block)
+        forfeited = sum(outcome.forfeit is not None for outcome in self._outcomes)
+        if self._policy.ends(len(self._outcomes), forfeited):
+            self.too_many_forfeits = forfeited
+            return True
+        if self.sprt is None:
+            return False
+        state = self.sprt.state(self._policy.kept(self._outcomes), games_per_block=self._games_per_block)
         return state.decision is not None
 
 
-def _sprt(options: TournamentOptions, tournament: Tournament, num_engines: int) -> Sprt | None:
-    from mexica_ai.arena.statistics import Sprt
+def _sprt(options: TournamentOptions, tournament: Tournament, num_engines: int) -> SequentialTest | None:
+    from mexica_ai.arena.nelo import parse_test
 
     if options.sprt is None:
         return None
     if num_engines != 2:
         raise NotationError(f"--sprt compares two engines; there are {num_engines} in all", reason="BAD_USAGE")
     try:
-        sprt = Sprt.parse(options.sprt, tournament.players)
+        sprt = parse_test(options.sprt, tournament.players)
         seatings = [game.seating for game in tournament.block(0)]
         sprt.check_reachable(len(seatings) / sum(seating.count(0) for seating in seatings))
         return sprt
@@ -455,10 +549,10 @@ def _write_texts(path: str, games: list[tuple[Tournament, dict[str, Any]]]) -> N
         folder.write(tournament, record, f"tournament-{number}-" if len(numbers) > 1 else "")
 
 
-def _print_report(options: TournamentOptions, collected: Collected, sprt: Sprt | None) -> dict[str, Any]:
+def _print_report(options: TournamentOptions, collected: Collected, sprt: SequentialTest | None) -> dict[str, Any]:
     from mexica_ai.arena.report import evaluate, format_report
 
-    found = evaluate(collected, sprt, options.anchor)
+    found = evaluate(collected, sprt, options.anchor, options.forfeits)
     text = format_report(found, options.format, terminal.width())
     if options.format == "table":
         terminal.say(*text.splitlines(), flush=True)
@@ -468,7 +562,21 @@ def _print_report(options: TournamentOptions, collected: Collected, sprt: Sprt |
         from mexica_ai.arena import plot
 
         plot.draw(found, collected, options.plot)
+    if options.standings:
+        _write_standings(options.standings, collected)
     return found
+
+
+def _write_standings(path: str, collected: Collected) -> None:
+    from mexica_ai.arena.standings import standings
+    from mexica_ai.arena.standings_text import write_standings
+
+    if len(collected.by_tournament) != 1:
+        raise NotationError(
+            f"--standings: given games of {count(len(collected.by_tournament), 'tournament')}; expected those of one",
+            reason="OTHER_TOURNAMENT",
+        )
+    write_standings(standings(*collected.by_tournament[0]), collected.game, path)
 
 
 def _note(text: str) -> None:
