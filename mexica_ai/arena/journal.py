@@ -11,12 +11,12 @@ import contextlib
 import fcntl
 import json
 import os
-import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from mexica_ai.arena.tournament import Tournament, canonical_spec, without_default_time
-from mexica_ai.game.records import check_record
+from mexica_ai.game.records import VERSION, check_record
 from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S
 from mexica_ai.io.files import read_lines
@@ -31,23 +31,6 @@ _ARENA_SHAPE = {
     "seats": [{"turns": int, "iterations": int, "seconds": float, "late_s": float, "late_max_s": float}],
     "failures": [{"seat": int, "reason": str, "detail": str, "turn": int, "position": dict}],
 }
-
-_FIRST_BYTES = (b'{"game":"', rb"[\w-]*", b'","version":', rb"\d+", b',"arena":{"tournament":{"game":"')
-
-
-def _beginnings() -> bytes:
-    """Return a pattern of all texts that a record of a tournament begins with, however short."""
-    pattern = b"(?s:.*)"
-    for part in reversed(_FIRST_BYTES):
-        if part.startswith((b"[", b"\\")):  # a pattern, of which any number of bytes may be there
-            pattern = part + b"(?:" + pattern + b")?"
-        else:
-            for byte in reversed(part):
-                pattern = b"(?:" + re.escape(bytes([byte])) + pattern + b")?"
-    return pattern
-
-
-_TORN_START = re.compile(_beginnings())
 
 
 @dataclass(frozen=True)
@@ -165,7 +148,7 @@ class JournalWriter:
             )
         if journal.games:
             self.tournament = journal.games[0][0]
-        elif not _is_torn_start(journal.rest):
+        elif not _is_torn_start(journal.rest, tournament):
             raise _not_a_journal(path)
         self.games = [record for _, record in journal.games]
         self.was_torn = journal.is_torn
@@ -233,12 +216,46 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-def _is_torn_start(rest: bytes) -> bool:
-    """Return whether a crash may have left `rest` of the first line of a tournament: its beginning, zeros, or both.
+def _is_torn_start(rest: bytes, tournament: Tournament | None = None) -> bool:
+    """Return whether a crash may have left `rest` of the first line: its beginning, zeros, or both.
 
-    `play_game` puts the keys in this order.
+    If a tournament is given, of a line of that tournament: no setting in `rest` says otherwise. `play_game` puts the
+    keys in this order.
     """
-    return _TORN_START.fullmatch(rest.rstrip(b"\0\r\n")) is not None
+    rest = rest.rstrip(b"\0\r\n")
+    start = b'{"game":"'
+    if tournament is not None:
+        start = _encode({"game": tournament.game, "version": VERSION, "arena": {"tournament": {}}}).removesuffix(b"}}}")
+    if tournament is None or len(rest) <= len(start):
+        return rest.startswith(start) or start.startswith(rest)
+    return rest.startswith(start) and not any(
+        _differs(key, value, tournament) for key, value in _pairs(rest[len(start) :].decode(errors="replace"))
+    )
+
+
+def _pairs(text: str) -> Iterator[tuple[str, Any]]:
+    """Yield the keys and values that are complete at the beginning of the text of a JSON object, without its brace."""
+    decoder, at = json.JSONDecoder(), 0
+    with contextlib.suppress(ValueError, RecursionError):
+        while True:
+            key, at = decoder.raw_decode(text, at)
+            if not isinstance(key, str) or text[at : at + 1] != ":":
+                return
+            value, at = decoder.raw_decode(text, at + 1)
+            if text[at : at + 1] not in (",", "}"):  # perhaps a part of a number
+                return
+            yield key, value
+            if text[at] == "}":
+                return
+            at += 1
+
+
+def _differs(key: str, theirs: Any, tournament: Tournament) -> bool:
+    """Return whether a setting of a journal is another one than that of a tournament, as far as play depends on it."""
+    ours = tournament.to_json().get(key)
+    if key == "engines":
+        return not (isinstance(theirs, list) and _are_same([str(spec) for spec in theirs], ours))
+    return key not in ("names", "key") and theirs != ours
 
 
 def _encode(record: dict[str, Any]) -> bytes:

@@ -20,6 +20,7 @@ from mexica_ai.arena.forfeits import LATE_REASONS, MARK
 from mexica_ai.arena.nelo import test_json
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.policy import COUNT, Policy, without_forfeits
+from mexica_ai.arena.report_tables import pattern_table, result_table, seat_table
 from mexica_ai.arena.sprt import SequentialTest
 from mexica_ai.arena.standings import crosstable, standings
 from mexica_ai.arena.standings_text import standings_table
@@ -34,7 +35,6 @@ from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import quote
 from mexica_ai.io.terminal import MAX_FOREIGN, MAX_MESSAGE, escape, shorten, wrap
 
-MAX_PATTERNS = 12  # with more, the table does not list them; JSON has all
 BOOTSTRAP = 1000
 STANDINGS_KEYS = ("place", "byes", "buchholz", "buchholz_cut1", "sonneborn_berger", "rounds_won")
 USAGE_HEAD = ("forfeits", "s/turn", "iterations/turn", "late, mean and max")
@@ -482,9 +482,9 @@ def format_table(found: dict[str, Any], width: int | None = None) -> str:
     for each in found["standings"]:
         lines += ["", *standings_table(each, width)]
     if found["blocks"]:
-        lines += ["", *_result_table(found, width), "", *_seat_table(found, width)]
+        lines += ["", *result_table(found, width), "", *seat_table(found, width)]
     if found["patterns"]:
-        lines += ["", *_pattern_table(found["patterns"], width)]
+        lines += ["", *pattern_table(found["patterns"], width)]
     if "sprt" in found:
         text = format_sprt(found["sprt"])
         lines += ["", *(wrap(text, width) if width else [text])]
@@ -539,50 +539,6 @@ def describe_failure(name: str, failure: dict[str, Any]) -> str:
     where = f"block {failure['block']}, game {failure['number']}, seat {failure['seat']}, turn {failure['turn']}"
     text = f"first failure of {name} ({where}): {failure['reason']}: {failure['detail']}"
     return text + forfeits.busy_note(failure)
-
-
-def _result_table(found: dict[str, Any], width: int | None) -> list[str]:
-    """Return the lines of games won, shared and lost; with two seats also of pairs of games."""
-    rows = [["results", "won", "shared", "lost"]]
-    are_pairs = found["players"] == 2
-    rows[0] += ["pairs at 0, 1/2, 1, 1 1/2, 2 points"] * are_pairs
-    has_nelo = any("nelo" in engine for engine in found["engines"])
-    rows[0] += ["nElo"] * has_nelo
-    for engine in found["engines"]:
-        row = [engine["name"], *(str(engine[key]) for key in ("won", "shared", "lost"))]
-        if are_pairs:
-            row.append(", ".join(str(times) for _, times in engine["block_scores"]))
-        if has_nelo:
-            row.append(_strength(engine["nelo"], "+.0f") + MARK * bool(engine["caution"]))
-        rows.append(row)
-    drawn = f"draw ratio {found['draw_ratio']:.1%}".replace("%", " %")
-    return [*_folded(rows, 1, width), drawn]
-
-
-def _seat_table(found: dict[str, Any], width: int | None) -> list[str]:
-    seats = range(found["players"])
-    rows = [["share of the win by seat", *(f"seat {seat}" for seat in seats)]]
-    rows.append(["everybody", *(_percent(share) for share in found["seats"])])
-    for engine in found["engines"]:
-        rows.append([engine["name"], *(_percent(share) for share in engine["seat_shares"])])
-    return _folded(rows, 1, width)
-
-
-def _pattern_table(patterns: dict[str, list[dict[str, Any]]], width: int | None) -> list[str]:
-    if len(patterns) > MAX_PATTERNS:
-        return [f"{len(patterns)} line-ups: --format json has each by itself"]
-    rows = [["line-up", "engine", "blocks", "share of the win", "mean rank", "margin"]]
-    are_pairs = any("elo" in engine for engines in patterns.values() for engine in engines)
-    rows[0] += ["Elo", "P(better)"] * are_pairs
-    for which, engines in patterns.items():
-        for index, engine in enumerate(engines):
-            row = [which if index == 0 else "", engine["name"], str(engine["blocks"])]
-            row += [_percent(engine["share"]), _interval(engine["rank"], ".2f")]
-            row.append(_interval(engine["margin"], "+.1f"))
-            if are_pairs:
-                row += [_strength(engine["elo"], "+.0f"), _chance(engine["superiority"])]
-            rows.append(row)
-    return _folded(rows, 2, width)
 
 
 def format_sprt(sprt: dict[str, Any]) -> str:

@@ -101,7 +101,7 @@ def _pairings(each: dict[str, Any], names: Mapping[int, str]) -> list[str]:
         elif not table["is_complete"]:
             text += " (not complete)"
         if table.get("winner") is not None:
-            text += f", {names[table['winner']]} goes on"
+            text += f", {names[table['winner']]} {'wins' if each['is_last'] else 'goes on'}"
         texts.append(text)
     if each["byes"]:
         texts.append("bye: " + ", ".join(names[engine] for engine in each["byes"]))

@@ -6,17 +6,15 @@ import argparse
 import contextlib
 import dataclasses
 import json
-import math
 import os
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai.arena.config import read_config
 from mexica_ai.arena.tables import count
 from mexica_ai.cli import common
-from mexica_ai.engines.make import weights_id
+from mexica_ai.cli.arena_setup import EndTest, make_tournament, number_of_blocks, openings_of, test_of
 from mexica_ai.engines.specs import parse_spec, seconds
 from mexica_ai.game import registry
-from mexica_ai.game.position import new_game
 from mexica_ai.io import terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError
 
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from mexica_ai.arena.journal import JournalWriter
-    from mexica_ai.arena.outcomes import Outcome
-    from mexica_ai.arena.policy import Policy
     from mexica_ai.arena.report import Collected
     from mexica_ai.arena.runner import Progress
     from mexica_ai.arena.sprt import SequentialTest
@@ -34,7 +30,6 @@ if TYPE_CHECKING:
 
 EXIT_LOST, EXIT_H0, EXIT_UNDECIDED, EXIT_FORFEITS, EXIT_INTERRUPTED = 1, 3, 4, 5, 130
 
-DEFAULT_BLOCKS = 10
 MAX_NOTES = 10  # about games that could not be played
 
 SUMMARY = "play a tournament between engines"
@@ -207,7 +202,7 @@ def _run_report(paths: list[str], options: TournamentOptions) -> int:
             _note(f"{journal.path}: the last line is incomplete and not counted")
     games = [game for journal in journals for game in journal.games]
     collected = collect(games)
-    sprt = _sprt(options, games[0][0], len(collected.names)) if games else None
+    sprt = test_of(options, games[0][0], len(collected.names)) if games else None
     if options.text:
         _write_texts(options.text, games)
     if collected.num_repeated:
@@ -221,9 +216,9 @@ def _run_tournament(options: TournamentOptions) -> int:
     from mexica_ai.arena.play import check_engines
     from mexica_ai.arena.report import check_anchor, collect
 
-    openings = _openings(options)
+    openings = openings_of(options)
     tournament = make_tournament(options, openings)
-    sprt = _sprt(options, tournament, len(tournament.engines))
+    sprt = test_of(options, tournament, len(tournament.engines))
     if options.anchor:
         check_anchor(options.anchor, tournament.names)
     if options.resume and not options.journal:
@@ -231,10 +226,10 @@ def _run_tournament(options: TournamentOptions) -> int:
     log = os.path.abspath(options.log) if options.log else None
     if log:
         check_log(log)
-    num_blocks = _num_blocks(options, tournament, openings)
+    num_blocks = number_of_blocks(options, tournament, openings)
     if options.cluster is None:  # a cluster starts programs on its workers, not here
         check_engines(tournament, log)
-    test = _Test(sprt, options.forfeits, tournament)
+    test = EndTest(sprt, options.forfeits, tournament)
     progress, failure = _play(options, tournament, num_blocks, openings, test, log)
     collected = collect((progress.tournament, record) for record in progress.records)
     found = _print_report(options, collected, sprt)
@@ -255,7 +250,7 @@ def _play(
     tournament: Tournament,
     num_blocks: int,
     openings: tuple[str, ...],
-    test: _Test,
+    test: EndTest,
     log: str | None,
 ) -> tuple[Progress, MexicaAIError | None]:
     """Play the games that the journal lacks; return what was played, and the error that ended it if one did."""
@@ -377,163 +372,6 @@ def _exit_code(progress: Progress, found: dict[str, Any], is_ended_by_forfeits: 
 def _rests_on_forfeits(found: dict[str, Any]) -> bool:
     """Return whether a result says who failed rather than who is strong, or forfeits have left none."""
     return found["rests_on_forfeits"] or (found["blocks_dropped"] > 0 and found["blocks"] == 0)
-
-
-def _openings(options: TournamentOptions) -> tuple[str, ...]:
-    from mexica_ai.arena.openings import read_openings
-
-    if options.openings is None:
-        if options.opening_turns is not None:
-            raise NotationError("--opening-turns needs --openings", reason="BAD_USAGE")
-        if options.opening_order != "file":
-            raise NotationError("--opening-order needs --openings", reason="BAD_USAGE")
-        return ()
-    return read_openings(options.openings, options.game, options.players, options.opening_turns)
-
-
-def _num_blocks(options: TournamentOptions, tournament: Tournament, openings: tuple[str, ...]) -> int:
-    """Return the number of blocks of the whole tournament."""
-    blocks = options.blocks or len(openings) or DEFAULT_BLOCKS
-    if openings and blocks > len(openings):
-        _note(f"{blocks} blocks with {count(len(openings), 'opening')}: each is used more than once")
-    if tournament.format == "knockout":
-        return len(tournament.blocks)
-    if tournament.format == "swiss":
-        rounds = options.rounds or max(1, math.ceil(math.log(len(tournament.engines), tournament.players)))
-        return rounds * tournament.blocks_per_round
-    return blocks * tournament.num_lineups
-
-
-def make_tournament(options: TournamentOptions, openings: tuple[str, ...] = ()) -> Tournament:
-    """Return the tournament that the options describe; raise NotationError if they are invalid."""
-    from mexica_ai.arena.openings import openings_id
-    from mexica_ai.arena.tournament import (
-        MAX_ENGINES,
-        Tournament,
-        complete_spec,
-        draw_key,
-        reproducible_key,
-        unique_names,
-    )
-
-    typed = options.engine or []
-    if not 2 <= len(typed) <= MAX_ENGINES:
-        raise NotationError(
-            f"--engine: {len(typed)} given; expected 2 to {MAX_ENGINES} (see `mexica-ai arena --help`)",
-            reason="BAD_USAGE",
-        )
-    if options.sample is not None and len(typed) == 2:
-        raise NotationError(
-            "--sample is for more than two engines: a block of two has all its seatings", reason="BAD_USAGE"
-        )
-    _check_format(options, len(typed))
-    if options.restart != "on" and options.cluster is not None:
-        raise NotationError("--restart is for programs on this machine, not with --cluster", reason="BAD_USAGE")
-    if options.restart == "off" and options.on_failure == "retry":
-        raise NotationError(
-            "--restart off ends the tournament when a program fails; expected no --on-failure retry with it",
-            reason="BAD_USAGE",
-        )
-    is_paired = options.tournament in ("swiss", "knockout")
-    completed = [complete_spec(text, options.time, options.iterations, options.clock is not None) for text in typed]
-    new_game(options.game, players=options.players, seed=0)  # raises if the game does not allow this number
-    return Tournament(
-        game=options.game,
-        players=options.players,
-        engines=tuple(map(str, completed)),
-        names=tuple(unique_names(typed, completed)),
-        seed=options.seed,
-        format=options.tournament,
-        sample=options.sample,
-        clock=options.clock,
-        margin_s=options.margin,
-        patience_s=options.patience,
-        on_failure=options.on_failure,
-        weights=tuple(weights_id(spec, options.game) for spec in completed),
-        openings=openings_id(openings) if openings else None,
-        resign=options.resign,
-        max_turns=options.max_turns,
-        round_blocks=(options.blocks or len(openings) or DEFAULT_BLOCKS) if is_paired else None,
-        gauntlet=options.gauntlet,
-        opening_order=None if options.opening_order == "file" else options.opening_order,
-        restart=None if options.restart == "on" else options.restart,
-        key=reproducible_key(options.seed) if options.reproducible else draw_key(),
-    )
-
-
-def _check_format(options: TournamentOptions, num_engines: int) -> None:
-    """Raise NotationError if the tournament cannot be of the format that the options ask for."""
-    from mexica_ai.arena.knockout import can_be_played
-    from mexica_ai.arena.tournament import problem_of_gauntlet
-
-    players, problem = options.players, ""
-    if options.rounds is not None and options.tournament != "swiss":
-        problem = "--rounds is for --tournament swiss"
-    elif options.gauntlet is not None and options.tournament != "gauntlet":
-        problem = "--gauntlet is for --tournament gauntlet"
-    elif options.gauntlet is not None and (why := problem_of_gauntlet(options.gauntlet, num_engines, players)):
-        problem = f"--gauntlet: given {why}"
-    elif options.tournament == "swiss" and num_engines <= players:
-        problem = f"--tournament swiss: {num_engines} engines for {players} seats; expected more engines than seats"
-    elif options.tournament == "knockout" and not can_be_played(num_engines, players):
-        few = ", ".join(str(players + number * (players - 1)) for number in range(3))
-        problem = (
-            f"--tournament knockout: {num_engines} engines for {players} seats; expected {few} or so on, so that all "
-            "tables are full"
-        )
-    if problem:
-        raise NotationError(problem, reason="BAD_USAGE")
-
-
-class _Test:
-    """The sequential test and the limit of forfeits, checked after each block.
-
-    Attributes
-    ----------
-    sprt : SequentialTest or None
-    too_many_forfeits : int
-        How many games were forfeited when that ended the tournament; 0 if it did not.
-    """
-
-    def __init__(self, sprt: SequentialTest | None, policy: Policy, tournament: Tournament) -> None:
-        self.sprt = sprt
-        self.too_many_forfeits = 0
-        self._policy = policy
-        self._games_per_block = tournament.games_per_block
-        self._outcomes: list[Outcome] = []
-
-    def is_decided(self, progress: Progress) -> bool:
-        from mexica_ai.arena.report import outcome_of
-
-        if self.sprt is None and self._policy.most is None:
-            return False
-        for record in progress.records[len(self._outcomes) :]:
-            arena = record["arena"]
-            self._outcomes.append(outcome_of(record, arena["block"], tuple(arena["seating"])))
-        forfeited = sum(outcome.forfeit is not None for outcome in self._outcomes)
-        if self._policy.ends(len(self._outcomes), forfeited):
-            self.too_many_forfeits = forfeited
-            return True
-        if self.sprt is None:
-            return False
-        state = self.sprt.state(self._policy.kept(self._outcomes), games_per_block=self._games_per_block)
-        return state.decision is not None
-
-
-def _sprt(options: TournamentOptions, tournament: Tournament, num_engines: int) -> SequentialTest | None:
-    from mexica_ai.arena.nelo import parse_test
-
-    if options.sprt is None:
-        return None
-    if num_engines != 2:
-        raise NotationError(f"--sprt compares two engines; there are {num_engines} in all", reason="BAD_USAGE")
-    try:
-        sprt = parse_test(options.sprt, tournament.players)
-        seatings = [game.seating for game in tournament.block(0)]
-        sprt.check_reachable(len(seatings) / sum(seating.count(0) for seating in seatings))
-        return sprt
-    except ValueError as error:
-        raise NotationError(f"--sprt: {error}", reason="BAD_USAGE") from None
 
 
 def _write_texts(path: str, games: list[tuple[Tournament, dict[str, Any]]]) -> None:

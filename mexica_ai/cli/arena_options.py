@@ -250,7 +250,7 @@ class TournamentOptions:
         read=_anchor,
         metavar="NAME=RATING",
     )
-    forfeits: Policy = _option(
+    forfeits: Policy = _option(  # noqa: RUF009 (a field, as the others)
         OUTPUT,
         "what is done about games that ended by a forfeit. count: the other seats share the win; drop: blocks with "
         "such a game are left out of all statistics; stop=N%%: count, but end the tournament when more than N %% of "
