@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mexica_ai.arena.estimates import Estimate
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.tables import count, folded, percent
 from mexica_ai.arena.tournament import Tournament
@@ -25,9 +24,7 @@ MARK = " *"
 EXPLANATION = f"* rests on forfeits: they ended more than {LIMIT:.0%} of the games of this engine".replace("%", " %")
 
 
-def engine_forfeits(
-    engine: int, every: Sequence[Outcome], counted: Sequence[Outcome], played_out: Estimate
-) -> dict[str, Any]:
+def engine_forfeits(engine: int, every: Sequence[Outcome], counted: Sequence[Outcome]) -> dict[str, Any]:
     """Return the figures of one engine that set forfeited games apart.
 
     Parameters
@@ -37,14 +34,12 @@ def engine_forfeits(
         All games.
     counted : sequence of Outcome
         Those that count in statistics.
-    played_out : Estimate
-        Its share of the win in blocks without a forfeit.
 
     Returns
     -------
     dict
         `forfeits_of_others`, `played_out` (games), `points_played_out` and `seats_played_out` (of them; points: shares
-        of the win added up), `share_played_out`, `caution` ("forfeits" or None).
+        of the win added up), `caution` ("forfeits" or None).
     """
     games = [outcome for outcome in every if engine in outcome.engines]
     ended = [outcome for outcome in games if outcome.forfeit is None]
@@ -62,28 +57,29 @@ def engine_forfeits(
         "played_out": len(ended),
         "points_played_out": round(sum(seats), 6),
         "seats_played_out": len(seats),
-        "share_played_out": [played_out.mean, played_out.low, played_out.high],
         "caution": CAUTION if forfeited > LIMIT * len(rests_on) else None,
     }
 
 
+def forfeit_notes(found: dict[str, Any], width: int | None) -> list[str]:
+    """Return the lines below the table of engines that say which of its figures rest on forfeits."""
+    texts = [EXPLANATION] * any(engine["caution"] for engine in found["engines"])
+    if found["blocks_dropped"]:
+        texts.append(
+            f"left out: {count(found['blocks_dropped'], 'block')} with a forfeit (--forfeits drop), so the figures are "
+            "for deals in which nobody forfeits"
+        )
+    return [line for text in texts for line in (wrap(text, width) if width else [text])]
+
+
 def forfeit_table(found: dict[str, Any], width: int | None) -> list[str]:
-    """Return the lines that set forfeited games apart; none if there are none."""
-    if not found["forfeits"]:
-        return []
+    """Return the lines of a table that sets forfeited games apart."""
     rows = [["forfeits apart", "played out", "won", "share in blocks without a forfeit", "own forfeits", "of others"]]
     for engine in found["engines"]:
         won = f"{engine['points_played_out']:.3g} of {count(engine['seats_played_out'], 'seat')}"
         row = [engine["name"], count(engine["played_out"], "game"), won, percent(engine["share_played_out"])]
         rows.append([*row, str(engine["forfeits"]), str(engine["forfeits_of_others"])])
-    lines = [EXPLANATION] * any(engine["caution"] for engine in found["engines"])
-    if found["blocks_dropped"]:
-        lines.append(
-            f"left out: {count(found['blocks_dropped'], 'block')} with a forfeit (--forfeits drop); what is left is a "
-            "choice of deals"
-        )
-    lines = [line for text in lines for line in (wrap(text, width) if width else [text])]
-    return [*lines, "", *folded(rows, 1, width)]
+    return folded(rows, 1, width)
 
 
 # Lateness

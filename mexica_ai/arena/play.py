@@ -36,6 +36,7 @@ from mexica_ai.arena.tournament import Game, Tournament, turn_seed
 from mexica_ai.engines import Engine, EngineSpec, make_engine, parse_spec
 from mexica_ai.engines.base import name_turn
 from mexica_ai.engines.process import ProcessEngine
+from mexica_ai.engines.specs import KINDS
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.records import VERSION
@@ -262,6 +263,8 @@ class _Seat:
         spec = parse_spec(tournament.engines[task.game.seating[seat]])
         self._time_s: float | None = spec.options.get("time")
         self._iterations: int | None = spec.options.get("iterations")
+        if KINDS[spec.kind].is_instant and self._time_s is None and not tournament.clock:
+            self._iterations = self._iterations or 1  # some limit must be given; it is ignored
         self._others = {
             field: spec.options[key]
             for key, field in (("memory", "memory_mb"), ("threads", "threads"))

@@ -267,9 +267,8 @@ def evaluate(
     engines = [_engine_figures(collected, summary) for summary in summaries]
     played_out = statistics.summarize(without_forfeits(complete), num_engines)
     for number, engine in enumerate(engines):
-        share = played_out[number].share
-        found_apart = forfeits.engine_forfeits(number, collected.every, outcomes, share)
-        engine |= found_apart | {"share_played_out": _list(share)}
+        engine |= forfeits.engine_forfeits(number, collected.every, outcomes)
+        engine["share_played_out"] = _list(played_out[number].share)
     place = None
     if anchor is not None and num_engines:
         check_anchor(anchor, collected.names)
@@ -286,6 +285,7 @@ def evaluate(
         "blocks": len({outcome.block for outcome in outcomes}),
         "forfeits": sum(usage["forfeits"] for usage in collected.usage),
         "forfeits_policy": str(policy),
+        "games_dropped": len(complete) - len(outcomes),
         "blocks_dropped": len({outcome.block for outcome in complete}) - len({outcome.block for outcome in outcomes}),
         "rests_on_forfeits": any(engine["caution"] for engine in engines),
         "lost_on_time": collected.num_late,
@@ -453,19 +453,23 @@ def format_table(found: dict[str, Any], width: int | None = None) -> str:
     """Return the figures as tables for people, folded if they are wider than `width` columns."""
     if found["games"] == 0:
         return "no games\n"
-    incomplete = found["games"] - found["games_counted"]
+    incomplete = found["games"] - found["games_counted"] - found["games_dropped"]
     lines = [
         f"{found['game']}, {found['players']} seats: {_count(found['games_counted'], 'game')} in "
         f"{_count(found['blocks'], 'block')}"
         + f"; {_count(incomplete, 'game')} of incomplete blocks not counted" * bool(incomplete)
+        + f"; {_count(found['games_dropped'], 'game')} of blocks with a forfeit left out" * bool(found["games_dropped"])
         + f"; {_count(found['adjudicated'], 'game')} adjudicated" * bool(found["adjudicated"])
     ]
-    if found["blocks"] == 0:
+    if found["blocks"] == 0 and found["blocks_dropped"]:
+        lines.append("no block is without a forfeit: these are counts of games")
+    elif found["blocks"] == 0:
         lines.append("no block is complete: these are counts of games, in which seats and deals may favour an engine")
     elif found["blocks"] == 1:
         lines.append("only one block: it says nothing yet about how far results vary, so there are no intervals")
     lines.append("")
     lines += engine_table(found, width) if found["blocks"] else _count_table(found, width)
+    lines += forfeits.forfeit_notes(found, width)
     if "anchor" in found and found["blocks"]:
         lines.append(f"ratings: {found['anchor']['name']} is set to {found['anchor']['rating']:g}")
     for engine in found["engines"]:
@@ -478,7 +482,7 @@ def format_table(found: dict[str, Any], width: int | None = None) -> str:
     weighed = [engine for engine in found["engines"] if engine["weights"]]
     lines += [f"weights of {engine['name']}: {engine['weights']}" for engine in weighed]
     if found["forfeits"]:
-        lines += forfeits.forfeit_table(found, width)
+        lines += ["", *forfeits.forfeit_table(found, width)]
     for each in found["standings"]:
         lines += ["", *standings_table(each, width)]
     if found["blocks"]:

@@ -236,11 +236,11 @@ def _run_tournament(options: TournamentOptions) -> int:
     _tell_failures(options, progress, found)
     if test.too_many_forfeits:
         _note(
-            f"ended after {len(progress.records)} of {progress.num_games} games: {test.too_many_forfeits} of them were "
-            f"forfeited, more than --forfeits {options.forfeits} allows"
+            f"ended after {len(progress.records):,} of {count(progress.num_games, 'game')}: {test.too_many_forfeits} "
+            f"of them were forfeited, more than --forfeits {options.forfeits} allows"
         )
     if failure is not None:
-        _note(f"ended after {len(progress.records)} of {progress.num_games} games")
+        _note(f"ended after {len(progress.records):,} of {count(progress.num_games, 'game')}")
         raise failure
     return _exit_code(progress, found, bool(test.too_many_forfeits))
 
@@ -344,7 +344,7 @@ def _tell_failures(options: TournamentOptions, progress: Progress, found: dict[s
         _note(busy)
     if progress.ended_by == "failed":
         _note(
-            f"ended after {len(progress.records)} of {count(progress.num_games, 'game')}: a program has failed, and "
+            f"ended after {len(progress.records):,} of {count(progress.num_games, 'game')}: a program has failed, and "
             "--restart off starts none again"
         )
     for game, why in progress.lost[:MAX_NOTES]:
@@ -355,7 +355,7 @@ def _tell_failures(options: TournamentOptions, progress: Progress, found: dict[s
 
 def _exit_code(progress: Progress, found: dict[str, Any], is_ended_by_forfeits: bool = False) -> int:
     if progress.ended_by == "stopped":
-        _note(f"interrupted after {len(progress.records)} of {count(progress.num_games, 'game')}")
+        _note(f"interrupted after {len(progress.records):,} of {count(progress.num_games, 'game')}")
         return EXIT_INTERRUPTED
     if progress.ended_by == "failed":
         return EXIT_LOST
