@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 from mexica_ai.arena.config import read_config
 from mexica_ai.arena.tables import count
 from mexica_ai.cli import common
-from mexica_ai.cli.arena_setup import EndTest, make_tournament, number_of_blocks, openings_of, test_of
+from mexica_ai.cli.arena_setup import EndTest, make_tournament, number_of_blocks, openings_of, processors_of, test_of
 from mexica_ai.engines.specs import parse_spec, seconds
 from mexica_ai.game import registry
 from mexica_ai.io import terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from mexica_ai.arena.journal import JournalWriter
     from mexica_ai.arena.report import Collected
     from mexica_ai.arena.runner import Progress
@@ -188,7 +186,7 @@ def _run_check(args: argparse.Namespace) -> int:
         print(json.dumps([dataclasses.asdict(finding) for finding in found]))
     else:
         notes = sum(finding.status == NOTE for finding in found)
-        terminal.say(f"{len(found)} checks: {len(found) - failed - notes} ok, {failed} failed, {notes} noted")
+        terminal.say(f"{count(len(found), 'check')}: {len(found) - failed - notes} ok, {failed} failed, {notes} noted")
     return EXIT_LOST if failed else 0
 
 
@@ -206,7 +204,8 @@ def _run_report(paths: list[str], options: TournamentOptions) -> int:
     if options.text:
         _write_texts(options.text, games)
     if collected.num_repeated:
-        _note(f"{collected.num_repeated} games occur more than once and are counted once")
+        times = "occurs more than once and is" if collected.num_repeated == 1 else "occur more than once and are"
+        _note(f"{count(collected.num_repeated, 'game')} {times} counted once")
     found = _print_report(options, collected, sprt)
     return EXIT_FORFEITS if _rests_on_forfeits(found) else 0
 
@@ -221,6 +220,7 @@ def _run_tournament(options: TournamentOptions) -> int:
     sprt = test_of(options, tournament, len(tournament.engines))
     if options.anchor:
         check_anchor(options.anchor, tournament.names)
+    processors_of(options)  # raises if there are none
     if options.resume and not options.journal:
         raise NotationError("--resume needs --journal (see `mexica-ai arena --help`)", reason="BAD_USAGE")
     log = os.path.abspath(options.log) if options.log else None
@@ -237,7 +237,7 @@ def _run_tournament(options: TournamentOptions) -> int:
     if test.too_many_forfeits:
         _note(
             f"ended after {len(progress.records):,} of {count(progress.num_games, 'game')}: {test.too_many_forfeits} "
-            f"of them were forfeited, more than --forfeits {options.forfeits} allows"
+            f"of them forfeited, more than --forfeits {options.forfeits} allows"
         )
     if failure is not None:
         _note(f"ended after {len(progress.records):,} of {count(progress.num_games, 'game')}")
@@ -258,6 +258,7 @@ def _play(
 
     from mexica_ai.arena.display import Display
     from mexica_ai.arena.journal import JournalWriter
+    from mexica_ai.arena.pool import GamePool
     from mexica_ai.arena.runner import run as run_tournament
     from mexica_ai.arena.text import TextFolder
 
@@ -281,8 +282,9 @@ def _play(
         # Before the executor, so that it is there until that is shut down.
         stop = stack.enter_context(common.stop_on_interrupt())
         executor, concurrency = stack.enter_context(common.executor(options.cluster, options.concurrency))
-        if options.affinity is not None:
-            _bind(executor, options.affinity, concurrency)
+        if cpus := processors_of(options):
+            assert isinstance(executor, GamePool)  # not a cluster
+            executor.bind(cpus)
         console = Console(stderr=True, highlight=False)
         display = stack.enter_context(Display(console, test.sprt, options.forfeits))
         try:
@@ -307,16 +309,6 @@ def _play(
             return shown, error
 
 
-def _bind(executor: Executor, cpus: tuple[int, ...], concurrency: int) -> None:
-    """Give the games that are played at the same time processors of their own."""
-    from mexica_ai.arena.affinity import share_cpus
-    from mexica_ai.arena.pool import GamePool
-
-    if not isinstance(executor, GamePool):
-        raise NotationError("--affinity is for games on this machine, not with --cluster", reason="BAD_USAGE")
-    executor.bind(share_cpus(cpus, concurrency))
-
-
 def _tell_of_journal(options: TournamentOptions, journal: JournalWriter) -> None:
     """Tell what is unusual about a journal that existed."""
     from mexica_ai.arena.runner import describe_build
@@ -339,7 +331,8 @@ def _tell_failures(options: TournamentOptions, progress: Progress, found: dict[s
 
     if found["forfeits"]:
         where = "; the journal says why" if options.journal else ""
-        _note(f"{found['forfeits']} of {count(found['games'], 'game')} were forfeited{where}")
+        were = "was" if found["forfeits"] == 1 else "were"
+        _note(f"{found['forfeits']:,} of {count(found['games'], 'game')} {were} forfeited{where}")
     if busy := busy_warning(found):
         _note(busy)
     if progress.ended_by == "failed":

@@ -129,6 +129,17 @@ def number_of_blocks(options: TournamentOptions, tournament: Tournament, opening
     return blocks * tournament.num_lineups
 
 
+def processors_of(options: TournamentOptions) -> list[frozenset[int]]:
+    """Return the processors of each game that is played at the same time; none if they are not bound to any."""
+    from mexica_ai.arena.affinity import share_cpus
+
+    if options.affinity is None:
+        return []
+    if options.cluster is not None:
+        raise NotationError("--affinity is for games on this machine, not with --cluster", reason="BAD_USAGE")
+    return share_cpus(options.affinity, options.concurrency or 1)
+
+
 def test_of(options: TournamentOptions, tournament: Tournament, num_engines: int) -> SequentialTest | None:
     """Return the sequential test that the options ask for, if any."""
     from mexica_ai.arena.nelo import parse_test

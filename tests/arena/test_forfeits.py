@@ -140,7 +140,7 @@ def test_a_tournament_ends_when_too_many_games_are_forfeited(cli, in_process, tm
     monkeypatch.setattr("mexica_ai.arena.runner.run", lambda *args, **how: run(*args, **how, play=play))
     journal = tmp_path / "games.jsonl"
     assert cli(*NIM, "--blocks", 30, "--forfeits", "stop=20%", "--journal", journal) == 5
-    assert "ended after 20 of 60 games: 5 of them were forfeited, more than --forfeits stop=20% allows" in cli.err
+    assert "ended after 20 of 60 games: 5 of them forfeited, more than --forfeits stop=20% allows" in cli.err
     assert len(read_journal(str(journal)).games) == 20
     assert cli("report", journal) == 5
     assert cli("report", journal, "--forfeits", "drop") == 0

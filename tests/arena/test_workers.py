@@ -160,6 +160,7 @@ def test_processors_that_cannot_be_had_are_refused(monkeypatch, cli):
         affinity.share_cpus((), 6)
     assert cli(*NIM, "--affinity", "0,5") == 1
     assert cli(*NIM, "--affinity", "x") == 2
+    assert cli(*NIM, "--affinity", "all", "--cluster", "tcp://127.0.0.1:1") == 2
     monkeypatch.delattr(os, "sched_getaffinity")
     with pytest.raises(SearchError, match="it needs Linux"):
         affinity.share_cpus((), 1)
