@@ -252,10 +252,9 @@ def _pairs(text: str) -> Iterator[tuple[str, Any]]:
 
 def _differs(key: str, theirs: Any, tournament: Tournament) -> bool:
     """Return whether a setting of a journal is another one than that of a tournament, as far as play depends on it."""
-    ours = tournament.to_json().get(key)
     if key == "engines":
-        return not (isinstance(theirs, list) and _are_same([str(spec) for spec in theirs], ours))
-    return key not in ("names", "key") and theirs != ours
+        return not (isinstance(theirs, list) and _are_same([str(spec) for spec in theirs], list(tournament.engines)))
+    return key not in ("names", "key") and theirs != tournament.to_json().get(key)
 
 
 def _encode(record: dict[str, Any]) -> bytes:

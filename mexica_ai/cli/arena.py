@@ -364,7 +364,7 @@ def _exit_code(progress: Progress, found: dict[str, Any], is_ended_by_forfeits: 
 
 def _rests_on_forfeits(found: dict[str, Any]) -> bool:
     """Return whether a result says who failed rather than who is strong, or forfeits have left none."""
-    return found["rests_on_forfeits"] or (found["blocks_dropped"] > 0 and found["blocks"] == 0)
+    return bool(found["rests_on_forfeits"]) or (found["blocks_dropped"] > 0 and found["blocks"] == 0)
 
 
 def _write_texts(path: str, games: list[tuple[Tournament, dict[str, Any]]]) -> None:
