@@ -153,18 +153,22 @@ def run(
                 continue
             progress.keep(future.result(), journal)
             finished[task.game.block] += 1
-            if tournament.restart == "off" and progress.records[-1]["arena"]["failures"]:
-                progress.ended_by = "failed"
             # 4. Check the test if the block is complete. Other games that have ended are still kept.
             is_complete = finished[task.game.block] == tournament.games_per_block
-            if is_complete and not progress.ended_by and is_decided(progress):
-                progress.ended_by = "decided"
+            progress.ended_by = progress.ended_by or _end_of(progress, is_complete, is_decided)
         if not progress.ended_by and stop.is_set():
             progress.ended_by = "stopped"
         display(progress)
     for future in running:
         future.cancel()
     return progress
+
+
+def _end_of(progress: Progress, is_complete: bool, is_decided: Callable[[Progress], bool]) -> str:
+    """Return what ends the tournament after its last game, "" if nothing does."""
+    if progress.tournament.restart == "off" and progress.records[-1]["arena"]["failures"]:
+        return "failed"
+    return "decided" if is_complete and is_decided(progress) else ""
 
 
 def _count_played(progress: Progress, records: Sequence[dict[str, Any]], num_blocks: int) -> set[tuple[int, int]]:

@@ -257,7 +257,6 @@ def _play(
     from rich.console import Console
 
     from mexica_ai.arena.display import Display
-    from mexica_ai.arena.journal import JournalWriter
     from mexica_ai.arena.pool import GamePool
     from mexica_ai.arena.runner import run as run_tournament
     from mexica_ai.arena.text import TextFolder
@@ -273,12 +272,8 @@ def _play(
             texts.write_new(progress.tournament, progress.records)
 
     with contextlib.ExitStack() as stack:
-        journal = None
-        if options.journal:
-            journal = JournalWriter(options.journal, tournament, resume=options.resume)
-            stack.enter_context(journal)
-            _tell_of_journal(options, journal)
-            tournament = journal.tournament
+        journal = _open_journal(options, tournament, stack)
+        tournament = journal.tournament if journal else tournament
         # Before the executor, so that it is there until that is shut down.
         stop = stack.enter_context(common.stop_on_interrupt())
         executor, concurrency = stack.enter_context(common.executor(options.cluster, options.concurrency))
@@ -307,6 +302,19 @@ def _play(
             if shown is None:
                 raise
             return shown, error
+
+
+def _open_journal(
+    options: TournamentOptions, tournament: Tournament, stack: contextlib.ExitStack
+) -> JournalWriter | None:
+    """Open the journal, which the stack will close, and tell what is unusual about it; None without `--journal`."""
+    from mexica_ai.arena.journal import JournalWriter
+
+    if not options.journal:
+        return None
+    journal = stack.enter_context(JournalWriter(options.journal, tournament, resume=options.resume))
+    _tell_of_journal(options, journal)
+    return journal
 
 
 def _tell_of_journal(options: TournamentOptions, journal: JournalWriter) -> None:
