@@ -11,9 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from mexica_ai.arena import statistics
+from mexica_ai.arena.forfeits import others_late_s
 from mexica_ai.arena.outcomes import Outcome
+from mexica_ai.arena.policy import COUNT, Policy
 from mexica_ai.arena.report import describe_failure, format_sprt, outcome_of, sprt_json
 from mexica_ai.arena.runner import Progress
+from mexica_ai.arena.sprt import SequentialTest
+from mexica_ai.arena.tables import count
 from mexica_ai.io.terminal import MAX_MESSAGE, Lines, format_duration, shorten
 
 REFRESH_S = 0.5
@@ -26,12 +30,13 @@ class Display:
     fits strengths to all games. The first failure of each engine is printed at once.
     """
 
-    def __init__(self, console: Console, sprt: statistics.Sprt | None = None) -> None:
+    def __init__(self, console: Console, sprt: SequentialTest | None = None, policy: Policy = COUNT) -> None:
         self._live: Live | None = None
         self._console = console
         if console.is_terminal:
             self._live = Live(console=console, auto_refresh=False, transient=True, redirect_stdout=False)
         self._sprt = sprt
+        self._policy = policy
         self._ratings: statistics.LiveRatings | None = None
         self._outcomes: list[Outcome] = []
         self._forfeits = 0
@@ -89,7 +94,8 @@ class Display:
                 engine = arena["seating"][failure["seat"]]
                 if engine not in self._failed:
                     self._failed.add(engine)
-                    place = {"block": arena["block"], "number": arena["number"]}
+                    late_s = others_late_s(progress.tournament, record, failure["seat"])
+                    place = {"block": arena["block"], "number": arena["number"], "others_late_s": late_s}
                     text = describe_failure(progress.tournament.names[engine], {**place, **failure})
                     self._console.print(Text(f"mexica-ai: {shorten(text, MAX_MESSAGE)}"), soft_wrap=True)
         self._num_noted = len(progress.records)
@@ -97,17 +103,17 @@ class Display:
     def _draw(self, progress: Progress) -> Group:
         line = self._line(progress)
         if self._forfeits:
-            line += f"; {self._forfeits:,} forfeits"
+            line += f"; {count(self._forfeits, 'forfeit')}"
         parts: list[RenderableType] = [Text(line), self._table(progress)]
         if self._sprt:
             games = progress.tournament.games_per_block
-            state = self._sprt.state(self._outcomes, games_per_block=games)
+            state = self._sprt.state(self._policy.kept(self._outcomes), games_per_block=games)
             parts.append(Text(format_sprt(sprt_json(self._sprt, state))))
         return Group(*parts)
 
     def _line(self, progress: Progress) -> str:
         done, total, speed = len(progress.records), progress.num_games, progress.games_per_hour
-        line = f"{done:,} of {total:,} games ({done / max(1, total):.0%}), {speed:,.0f} games an hour"
+        line = f"{done:,} of {count(total, 'game')} ({done / max(1, total):.0%}), {speed:,.0f} games an hour"
         if progress.session_games:
             line += f", {format_duration(3600 * (total - done) / speed)} left"
         return line
@@ -121,7 +127,7 @@ class Display:
             table.add_column("rating", justify="right")
         ratings = self._ratings.table() if self._ratings else None
         games = progress.tournament.games_per_block  # of any block
-        summaries = statistics.summarize(self._outcomes, len(names), games_per_block=games)
+        summaries = statistics.summarize(self._policy.kept(self._outcomes), len(names), games_per_block=games)
         order = list(range(len(names)))
         if ratings:
             order.sort(key=lambda engine: -ratings[engine][0])

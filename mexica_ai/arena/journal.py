@@ -8,15 +8,15 @@ journal is rejected. Each record contains its tournament, so journals can be con
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import fcntl
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from mexica_ai.arena.searches import SHAPE, check_searches
-from mexica_ai.arena.tournament import Tournament, canonical_spec
+from mexica_ai.arena.tournament import Tournament, canonical_spec, without_default_time
 from mexica_ai.game.records import VERSION, check_record
 from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S
@@ -75,7 +75,7 @@ def read_journal(path: str) -> Journal:
             journal = _parse(path, file)
     except OSError as error:
         raise NotationError(f"cannot read {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
-    if not journal.games and not _is_torn_start(journal.rest, b'{"game":"'):
+    if not journal.games and not _is_torn_start(journal.rest):
         raise _not_a_journal(path)
     return journal
 
@@ -150,7 +150,7 @@ class JournalWriter:
             )
         if journal.games:
             self.tournament = journal.games[0][0]
-        elif not _is_torn_start(journal.rest, _line_start(tournament)):
+        elif not _is_torn_start(journal.rest, tournament):
             raise _not_a_journal(path)
         self.games = [record for _, record in journal.games]
         self.was_torn = journal.is_torn
@@ -218,19 +218,45 @@ def _is_json(line: bytes) -> bool:
     return True
 
 
-def _is_torn_start(rest: bytes, start: bytes) -> bool:
-    """Return whether a crash may have left `rest` of a first line that begins with `start`, or zeros."""
-    return rest.startswith(start) or start.startswith(rest) or not rest.strip(b"\0\n")
+def _is_torn_start(rest: bytes, tournament: Tournament | None = None) -> bool:
+    """Return whether a crash may have left `rest` of the first line: its beginning, zeros, or both.
 
-
-def _line_start(tournament: Tournament) -> bytes:
-    """Return the bytes that all lines of a tournament begin with: `play_game` puts the keys in this order.
-
-    Without the key of the seeds, since the tournament that is resumed may have another.
+    If a tournament is given, of a line of that tournament: no setting in `rest` says otherwise. `play_game` puts the
+    keys in this order.
     """
-    data = dataclasses.replace(tournament, key=None).to_json()
-    record = {"game": tournament.game, "version": VERSION, "arena": {"tournament": data}}
-    return _encode(record).removesuffix(b"}}}")
+    rest = rest.rstrip(b"\0\r\n")
+    start = b'{"game":"'
+    if tournament is not None:
+        start = _encode({"game": tournament.game, "version": VERSION, "arena": {"tournament": {}}}).removesuffix(b"}}}")
+    if tournament is None or len(rest) <= len(start):
+        return rest.startswith(start) or start.startswith(rest)
+    return rest.startswith(start) and not any(
+        _differs(key, value, tournament) for key, value in _pairs(rest[len(start) :].decode(errors="replace"))
+    )
+
+
+def _pairs(text: str) -> Iterator[tuple[str, Any]]:
+    """Yield the keys and values that are complete at the beginning of the text of a JSON object, without its brace."""
+    decoder, at = json.JSONDecoder(), 0
+    with contextlib.suppress(ValueError, RecursionError):
+        while True:
+            key, at = decoder.raw_decode(text, at)
+            if not isinstance(key, str) or text[at : at + 1] != ":":
+                return
+            value, at = decoder.raw_decode(text, at + 1)
+            if text[at : at + 1] not in (",", "}"):  # perhaps a part of a number
+                return
+            yield key, value
+            if text[at] == "}":
+                return
+            at += 1
+
+
+def _differs(key: str, theirs: Any, tournament: Tournament) -> bool:
+    """Return whether a setting of a journal is another one than that of a tournament, as far as play depends on it."""
+    if key == "engines":
+        return not (isinstance(theirs, list) and _are_same([str(spec) for spec in theirs], list(tournament.engines)))
+    return key not in ("names", "key") and theirs != tournament.to_json().get(key)
 
 
 def _encode(record: dict[str, Any]) -> bytes:
@@ -290,13 +316,21 @@ def _difference(theirs: Tournament, ours: Tournament) -> str:
     for key in asked | known:
         if key not in ("names", "engines", "weights", "key") and asked.get(key) != known.get(key):
             return f"its {key} is {_show(known.get(key))}, expected {_show(asked.get(key))}"
-    if list(map(canonical_spec, known["engines"])) != list(map(canonical_spec, asked["engines"])):
+    if not _are_same(known["engines"], asked["engines"]):
         return f"its engines are {_show(known['engines'])}, expected {_show(asked['engines'])}"
     weights = known.get("weights") or (), asked.get("weights") or ()
     for spec, before, now in zip(asked["engines"], *weights, strict=False):
         if before != now:
             return f"its {spec} plays with weights {before}, expected weights {now}"
     return ""
+
+
+def _are_same(known: list[str], asked: list[str]) -> bool:
+    """Return whether the engines of a journal are those asked for; early versions gave instant ones a time, too."""
+    return len(known) == len(asked) and all(
+        canonical_spec(our) in (canonical_spec(their), without_default_time(their))
+        for their, our in zip(known, asked, strict=True)
+    )
 
 
 def _show(value: object) -> str:

@@ -31,11 +31,13 @@ from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.arena.adjudication import Adjudicator
 from mexica_ai.arena.log import Log
+from mexica_ai.arena.programs import KEPT
 from mexica_ai.arena.searches import SearchLog
 from mexica_ai.arena.tournament import Game, Tournament, turn_seed
 from mexica_ai.engines import Engine, EngineSpec, make_engine, parse_spec
 from mexica_ai.engines.base import name_turn
 from mexica_ai.engines.process import ProcessEngine
+from mexica_ai.engines.specs import KINDS
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.records import VERSION
@@ -269,6 +271,8 @@ class _Seat:
         spec = parse_spec(tournament.engines[task.game.seating[seat]])
         self._time_s: float | None = spec.options.get("time")
         self._iterations: int | None = spec.options.get("iterations")
+        if KINDS[spec.kind].is_instant and self._time_s is None and not tournament.clock:
+            self._iterations = self._iterations or 1  # some limit must be given; it is ignored
         self._others = {
             field: spec.options[key]
             for key, field in (("memory", "memory_mb"), ("threads", "threads"))
@@ -276,6 +280,7 @@ class _Seat:
         }
         self._spec = _prepared(spec, tournament, task.isolated)
         self._engine: Engine | None = None
+        self._restart = None if task.isolated or spec.kind != "cmd" else tournament.restart
         self._log: Log | None = None
         if task.log and self._spec.kind == "cmd":
             name = tournament.names[task.game.seating[seat]]
@@ -285,7 +290,7 @@ class _Seat:
 
     def __enter__(self) -> _Seat:
         try:
-            self._engine = _start(self._spec, self._log)
+            self._engine = self._kept() or _start(self._spec, self._log)
         except Exception as error:
             self._close_log()
             if getattr(error, "reason", "") == "BAD_WEIGHTS":
@@ -300,20 +305,30 @@ class _Seat:
             )
         return self
 
-    def __exit__(self, *exc_info: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
+        has_failed = error is not None and not (isinstance(error, _EngineFailure) and error.seat != self._seat)
+        if self._restart and not has_failed and isinstance(self._engine, ProcessEngine):
+            KEPT.keep(self._spec, self._engine)
+            self._engine = None
         # A failure to close the engine does not change the game.
         with contextlib.suppress(Exception):
             if self._engine is not None:
                 self._engine.close()
         self._close_log()
 
+    def _kept(self) -> ProcessEngine | None:
+        """Return the program that an earlier game of this process has left, if there is one."""
+        if self._restart is None:
+            return None
+        return KEPT.take(self._spec, self._log, ended=self._restart == "off")
+
     def _close_log(self) -> None:
         if self._log:
             self._log.close()
 
     def end_input(self) -> None:
-        """Tell a program to end, without waiting for it; `__exit__` waits."""
-        if isinstance(self._engine, ProcessEngine):
+        """Tell a program to end, without waiting for it, unless it is kept; `__exit__` waits."""
+        if self._restart is None and isinstance(self._engine, ProcessEngine):
             with contextlib.suppress(Exception):
                 self._engine.end_input()
 

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mexica_ai.arena.report import Collected
+from mexica_ai.arena.tables import count
 from mexica_ai.pictures import save
 
 COLOR = "#2a6f97"
@@ -46,7 +47,7 @@ def _draw_ratings(axes: Axes, found: dict[str, Any]) -> None:
     else:
         axes.set_xlabel("rating (400 points: ten times the strength), 95 % interval")
     what = {"share": "shares of the win", "rating": "ratings"}[key]
-    axes.set_title(f"{what}: {found['games_counted']:,} games in {found['blocks']:,} blocks")
+    axes.set_title(f"{what}: {count(found['games_counted'], 'game')} in {count(found['blocks'], 'block')}")
     axes.grid(axis="x", color="0.9")
 
 

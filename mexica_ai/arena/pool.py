@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
@@ -33,6 +33,12 @@ class GamePool(Executor):
     def __init__(self) -> None:
         self._idle: list[ProcessPoolExecutor] = []
         self._all: set[ProcessPoolExecutor] = set()
+        self._free: list[frozenset[int]] | None = None  # processors that no worker has; None if they are not bound
+        self._bound: dict[ProcessPoolExecutor, frozenset[int]] = {}
+
+    def bind(self, cpus: Sequence[frozenset[int]]) -> None:
+        """Give each process processors of its own (Linux); before the first call, and at least one set a call."""
+        self._free = list(reversed(cpus))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Call a function in a process of its own. The function and its arguments must be picklable."""
@@ -41,7 +47,7 @@ class GamePool(Executor):
             try:
                 future = worker.submit(fn, *args, **kwargs)
             except BrokenProcessPool:  # it died while idle
-                self._all.discard(worker)
+                self._forget(worker)
                 continue
             future.add_done_callback(partial(self._take_back, worker))
             return future
@@ -68,13 +74,21 @@ class GamePool(Executor):
     def _new_worker(self) -> ProcessPoolExecutor:
         # Spawned, since a fork would copy locks that other threads hold.
         context = multiprocessing.get_context("spawn")
-        worker = ProcessPoolExecutor(1, context, begin_worker)
+        cpus = self._free.pop() if self._free else None
+        worker = ProcessPoolExecutor(1, context, begin_worker, (cpus,))
         self._all.add(worker)
+        if cpus is not None:
+            self._bound[worker] = cpus
         return worker
+
+    def _forget(self, worker: ProcessPoolExecutor) -> None:
+        self._all.discard(worker)
+        if self._free is not None and worker in self._bound:
+            self._free.append(self._bound.pop(worker))
 
     def _take_back(self, worker: ProcessPoolExecutor, future: Future[Any]) -> None:
         if not future.cancelled() and isinstance(future.exception(), BrokenProcessPool):
-            self._all.discard(worker)
+            self._forget(worker)
         else:
             self._idle.append(worker)
 
@@ -84,13 +98,15 @@ def _processes(worker: ProcessPoolExecutor) -> list[multiprocessing.Process]:
     return list((worker._processes or {}).values())
 
 
-def begin_worker() -> None:
-    """Prepare a newly started worker process for playing games.
+def begin_worker(cpus: frozenset[int] | None = None) -> None:
+    """Prepare a newly started worker process for playing games, on some processors if they are given.
 
     The parent handles Ctrl-C, so the worker's handler does nothing; ignoring the signal would not do, since
     child processes would inherit that. SIGTERM ends the game and the programs that it started. A thread
     watches the parent and ends the worker if the parent is killed.
     """
+    if cpus is not None:
+        os.sched_setaffinity(0, cpus)  # before any thread or program starts, which inherit it
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     sys.unraisablehook = _end_again

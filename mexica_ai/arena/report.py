@@ -12,26 +12,31 @@ import io
 import json
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from mexica_ai.arena import statistics
+from mexica_ai.arena import counts, forfeits, statistics
+from mexica_ai.arena.forfeits import LATE_REASONS, MARK
+from mexica_ai.arena.nelo import test_json
 from mexica_ai.arena.outcomes import Outcome
+from mexica_ai.arena.policy import COUNT, Policy, without_forfeits
+from mexica_ai.arena.report_tables import pattern_table, result_table, seat_table
+from mexica_ai.arena.sprt import SequentialTest
+from mexica_ai.arena.standings import crosstable, standings
+from mexica_ai.arena.standings_text import standings_table
 from mexica_ai.arena.tables import chance as _chance
 from mexica_ai.arena.tables import count as _count
 from mexica_ai.arena.tables import folded as _folded
 from mexica_ai.arena.tables import interval as _interval
 from mexica_ai.arena.tables import percent as _percent
 from mexica_ai.arena.tables import strength as _strength
-from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern
+from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern, without_default_time
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import quote
 from mexica_ai.io.terminal import MAX_FOREIGN, MAX_MESSAGE, escape, shorten, wrap
 
-MAX_PATTERNS = 12  # with more, the table does not list them; JSON has all
 BOOTSTRAP = 1000
-LATE_REASONS = ("out of time", "no answer in time")  # of forfeits
-LATE_S = 0.05  # lateness that says that the machine is too busy
+STANDINGS_KEYS = ("place", "byes", "buchholz", "buchholz_cut1", "sonneborn_berger", "rounds_won")
 USAGE_HEAD = ("forfeits", "s/turn", "iterations/turn", "late, mean and max")
 
 # What makes an engine: its spec, weights and clock, and which one it is of several that are equal.
@@ -52,6 +57,10 @@ class Collected:
         The engines' weights, see `Engine.weights_id`.
     outcomes : list of Outcome
         The games of complete blocks, in the order in which they ended.
+    every : list of Outcome
+        All games, also those of incomplete blocks.
+    by_tournament : list of (Tournament, list of Outcome)
+        All games of each tournament, with its own numbers of blocks and engines.
     usage : list of dict
         Time, iterations and failures of each engine over all games.
     seat_scores : list of list of float
@@ -71,6 +80,8 @@ class Collected:
     specs: list[str] = field(default_factory=list)
     weights: list[str | None] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
+    every: list[Outcome] = field(default_factory=list)
+    by_tournament: list[tuple[Tournament, list[Outcome]]] = field(default_factory=list)
     usage: list[dict[str, float]] = field(default_factory=list)
     seat_scores: list[list[float]] = field(default_factory=list)
     num_games: int = 0
@@ -111,6 +122,7 @@ def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
         identity = json.dumps(tournament.to_json(), sort_keys=True)
         if identity not in tournaments:
             tournaments[identity] = len(tournaments), _number_engines(tournament, numbers, collected)
+            collected.by_tournament.append((tournament, []))
         which, engines = tournaments[identity]
         arena = record["arena"]
         key = which, arena["block"], arena["number"]
@@ -124,10 +136,13 @@ def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
         seating = tuple(engines[engine] for engine in arena["seating"])
         block = blocks.setdefault(key[:2], len(blocks))
         outcome = outcome_of(record, block, seating)
-        _count_usage(collected, seating, record, outcome)
+        own = outcome_of(record, arena["block"], tuple(arena["seating"]))
+        collected.by_tournament[which][1].append(own)
+        _count_usage(collected, seating, record, outcome, tournament)
         pending.append((block, tournament.games_per_block, outcome))
     played = collections.Counter(block for block, _, _ in pending)
     collected.outcomes = [outcome for block, total, outcome in pending if played[block] == total]
+    collected.every = [outcome for _, _, outcome in pending]
     return collected
 
 
@@ -163,8 +178,8 @@ def _number_engines(tournament: Tournament, numbers: dict[_EngineKey, int], coll
     known = tournament.weights or [None] * len(tournament.engines)
     for spec, name, weights in zip(tournament.engines, tournament.names, known, strict=True):
         # The same spec twice in one tournament are two engines.
-        key = spec, weights, tournament.clock, times[spec]
-        times[spec] += 1
+        key = without_default_time(spec), weights, tournament.clock, times[without_default_time(spec)]
+        times[key[0]] += 1
         if key not in numbers:
             if len(numbers) == MAX_ENGINES:
                 raise NotationError(
@@ -187,7 +202,9 @@ def _number_engines(tournament: Tournament, numbers: dict[_EngineKey, int], coll
     return found
 
 
-def _count_usage(collected: Collected, seating: tuple[int, ...], record: dict[str, Any], outcome: Outcome) -> None:
+def _count_usage(
+    collected: Collected, seating: tuple[int, ...], record: dict[str, Any], outcome: Outcome, tournament: Tournament
+) -> None:
     arena = record["arena"]
     for engine, share in zip(seating, outcome.shares, strict=True):
         collected.usage[engine]["points"] += share
@@ -206,6 +223,7 @@ def _count_usage(collected: Collected, seating: tuple[int, ...], record: dict[st
                 "block": arena["block"],
                 "number": arena["number"],
                 **{key: failure[key] for key in ("seat", "turn", "reason", "detail")},
+                "others_late_s": forfeits.others_late_s(tournament, record, failure["seat"]),
             }
     if record["termination"] == "forfeit":
         collected.usage[seating[record["forfeit"]["seat"]]]["forfeits"] += 1
@@ -221,27 +239,36 @@ def _count_usage(collected: Collected, seating: tuple[int, ...], record: dict[st
 
 def evaluate(
     collected: Collected,
-    sprt: statistics.Sprt | None = None,
+    sprt: SequentialTest | None = None,
     anchor: tuple[str, float] | None = None,
+    policy: Policy = COUNT,
 ) -> dict[str, Any]:
     """Return all figures as one JSON object; docs/arena.md describes it. Estimates are [mean, low, high].
 
     Parameters
     ----------
     collected : Collected
-    sprt : Sprt, optional
+    sprt : SequentialTest, optional
         A sequential test of the two engines.
     anchor : tuple of (str, float), optional
         The name of an engine and its rating, from which the others are counted.
+    policy : Policy
+        What is done about forfeited games.
 
     Raises
     ------
     NotationError
         There is no engine of the anchor's name.
     """
-    outcomes, num_engines = collected.outcomes, len(collected.names)
+    complete, num_engines = collected.outcomes, len(collected.names)
+    outcomes = policy.kept(complete)
+    collected = replace(collected, outcomes=outcomes)
     summaries = statistics.summarize(outcomes, num_engines)
     engines = [_engine_figures(collected, summary) for summary in summaries]
+    played_out = statistics.summarize(without_forfeits(complete), num_engines)
+    for number, engine in enumerate(engines):
+        engine |= forfeits.engine_forfeits(number, collected.every, outcomes)
+        engine["share_played_out"] = _list(played_out[number].share)
     place = None
     if anchor is not None and num_engines:
         check_anchor(anchor, collected.names)
@@ -257,6 +284,10 @@ def evaluate(
         "games_counted": len(outcomes),
         "blocks": len({outcome.block for outcome in outcomes}),
         "forfeits": sum(usage["forfeits"] for usage in collected.usage),
+        "forfeits_policy": str(policy),
+        "games_dropped": len(complete) - len(outcomes),
+        "blocks_dropped": len({outcome.block for outcome in complete}) - len({outcome.block for outcome in outcomes}),
+        "rests_on_forfeits": any(engine["caution"] for engine in engines),
         "lost_on_time": collected.num_late,
         "machine_late_s": _machine_late_s(collected),
         "adjudicated": collected.num_adjudicated,
@@ -264,8 +295,13 @@ def evaluate(
         "engines": engines,
         "patterns": _patterns(collected) if len({outcome.pattern for outcome in outcomes}) > 1 else {},
         "seats": [_list(share) for share in statistics.seat_advantage(outcomes)] if outcomes else [],
+        "draw_ratio": counts.draw_ratio(outcomes),
+        "crosstable": crosstable(outcomes, num_engines),
+        "standings": [standings(*each) for each in collected.by_tournament if each[0].is_paired],
         "builds": collected.builds,
     }
+    if len(found["standings"]) == 1 and len(collected.by_tournament) == 1:
+        _add_standings(engines, found["standings"][0])
     if sprt is not None:
         found["sprt"] = sprt_json(sprt, sprt.state(outcomes))
     if anchor is not None:
@@ -287,6 +323,7 @@ def _engine_figures(collected: Collected, summary: statistics.EngineSummary) -> 
         "share": _list(summary.share),
         "rank": _list(summary.rank),
         "margin": _list(summary.margin),
+        **counts.engine_counts(collected.outcomes, summary.engine),
         "seat_shares": [_list(share) for share in summary.seat_shares],
         "forfeits": usage["forfeits"],
         "failures": usage["failures"],
@@ -299,8 +336,16 @@ def _engine_figures(collected: Collected, summary: statistics.EngineSummary) -> 
     }
     if collected.players == 2 and len(collected.names) == 2:
         engine["elo"] = _list(statistics.elo(summary.share))
+        engine["nelo"] = _list(counts.engine_nelo(collected.outcomes, summary.engine, summary.share))
         engine["superiority"] = statistics.likelihood_of_superiority(collected.outcomes, summary.engine)
     return engine
+
+
+def _add_standings(engines: list[dict[str, Any]], found: dict[str, Any]) -> None:
+    """Add to the figures of the engines what the standings of their only tournament say of them."""
+    for placed in found["engines"]:
+        more = {key: value for key, value in placed.items() if key in STANDINGS_KEYS}
+        engines[placed["engine"]] |= more | {"standings_points": placed["points"]}
 
 
 def _machine_late_s(collected: Collected) -> float:
@@ -324,9 +369,9 @@ def check_anchor(anchor: tuple[str, float], names: Sequence[str]) -> None:
         )
 
 
-def sprt_json(sprt: statistics.Sprt, state: statistics.SprtState) -> dict[str, Any]:
+def sprt_json(sprt: SequentialTest, state: statistics.SprtState) -> dict[str, Any]:
     """Return a sequential test and its state as a JSON object."""
-    return {**asdict(sprt), **asdict(state)}
+    return {**test_json(sprt), **asdict(state), "hypotheses": sprt.describe()}
 
 
 def _patterns(collected: Collected) -> dict[str, list[dict[str, Any]]]:
@@ -346,7 +391,9 @@ def _patterns(collected: Collected) -> dict[str, list[dict[str, Any]]]:
                 "margin": _list(summary.margin),
             }
             if collected.players == 2:
+                engine |= counts.engine_counts(outcomes, summary.engine)
                 engine["elo"] = _list(statistics.elo(summary.share))
+                engine["nelo"] = _list(counts.engine_nelo(outcomes, summary.engine, summary.share))
                 engine["superiority"] = statistics.likelihood_of_superiority(outcomes, summary.engine)
             patterns[which].append(engine)
     return patterns
@@ -385,6 +432,8 @@ def format_csv(found: dict[str, Any]) -> str:
         for key, value in engine.items():
             if key == "first_failure":
                 row[key] = value["reason"] if value else ""
+            elif key == "block_scores":
+                row[key] = " ".join(f"{score:g}={times}" for score, times in value)
             elif key == "seat_shares":
                 row |= {f"share_seat{seat}": share[0] for seat, share in enumerate(value)}
             elif isinstance(value, list):
@@ -404,37 +453,42 @@ def format_table(found: dict[str, Any], width: int | None = None) -> str:
     """Return the figures as tables for people, folded if they are wider than `width` columns."""
     if found["games"] == 0:
         return "no games\n"
-    incomplete = found["games"] - found["games_counted"]
+    incomplete = found["games"] - found["games_counted"] - found["games_dropped"]
     lines = [
         f"{found['game']}, {found['players']} seats: {_count(found['games_counted'], 'game')} in "
         f"{_count(found['blocks'], 'block')}"
         + f"; {_count(incomplete, 'game')} of incomplete blocks not counted" * bool(incomplete)
+        + f"; {_count(found['games_dropped'], 'game')} of blocks with a forfeit left out" * bool(found["games_dropped"])
         + f"; {_count(found['adjudicated'], 'game')} adjudicated" * bool(found["adjudicated"])
     ]
-    if found["blocks"] == 0:
+    if found["blocks"] == 0 and found["blocks_dropped"]:
+        lines.append("no block is without a forfeit: these are counts of games")
+    elif found["blocks"] == 0:
         lines.append("no block is complete: these are counts of games, in which seats and deals may favour an engine")
     elif found["blocks"] == 1:
         lines.append("only one block: it says nothing yet about how far results vary, so there are no intervals")
     lines.append("")
     lines += engine_table(found, width) if found["blocks"] else _count_table(found, width)
+    lines += forfeits.forfeit_notes(found, width)
     if "anchor" in found and found["blocks"]:
         lines.append(f"ratings: {found['anchor']['name']} is set to {found['anchor']['rating']:g}")
     for engine in found["engines"]:
         if engine["first_failure"]:
             text = describe_failure(engine["name"], engine["first_failure"])
             lines += wrap(text, width) if width else [text]
-    if found["lost_on_time"] and found["machine_late_s"] >= LATE_S:
-        text = (
-            f"warning: lost on time: {_count(found['lost_on_time'], 'game')}; but the machine delayed answers by up to "
-            f"{found['machine_late_s']:.2f} s, which may have decided: play fewer games at a time or with more --margin"
-        )
+    if busy := forfeits.busy_warning(found):
+        text = f"warning: {busy}"
         lines += wrap(text, width) if width else [text]
     weighed = [engine for engine in found["engines"] if engine["weights"]]
     lines += [f"weights of {engine['name']}: {engine['weights']}" for engine in weighed]
+    if found["forfeits"]:
+        lines += ["", *forfeits.forfeit_table(found, width)]
+    for each in found["standings"]:
+        lines += ["", *standings_table(each, width)]
     if found["blocks"]:
-        lines += ["", *_seat_table(found, width)]
+        lines += ["", *result_table(found, width), "", *seat_table(found, width)]
     if found["patterns"]:
-        lines += ["", *_pattern_table(found["patterns"], width)]
+        lines += ["", *pattern_table(found["patterns"], width)]
     if "sprt" in found:
         text = format_sprt(found["sprt"])
         lines += ["", *(wrap(text, width) if width else [text])]
@@ -455,12 +509,13 @@ def engine_table(found: dict[str, Any], width: int | None = None) -> list[str]:
         head.append("P(better)")
     rows = [[*head, *USAGE_HEAD]]
     for engine in engines:
-        row = [engine["name"], str(engine["games"]), _percent(engine["share"])]
+        mark = MARK * bool(engine["caution"])
+        row = [engine["name"], str(engine["games"]), _percent(engine["share"]) + mark]
         row += [_interval(engine["rank"], ".2f"), _interval(engine["margin"], "+.1f")]
         forms = {"elo": "+.0f", "rating": ".0f" if "anchor" in found else "+.0f"}
-        row += [_strength(engine[key], forms[key]) for key in extra]
+        row += [_strength(engine[key], forms[key]) + mark for key in extra]
         if "superiority" in engine:
-            row.append(_chance(engine["superiority"]))
+            row.append(_chance(engine["superiority"]) + mark)
         rows.append(row + _usage_cells(engine))
     return _folded(rows, 1, width)
 
@@ -469,7 +524,7 @@ def _count_table(found: dict[str, Any], width: int | None) -> list[str]:
     """Return the table of engines before the first block is complete: what was counted, nothing estimated."""
     rows = [["engine", "games", "won", *USAGE_HEAD]]
     for engine in found["engines"]:
-        won = f"{engine['points']:.3g} of {engine['games']}"
+        won = f"{engine['points']:.3g} of {engine['games']}" + MARK * bool(engine["caution"])
         rows.append([engine["name"], str(engine["games"]), won, *_usage_cells(engine)])
     return _folded(rows, 1, width)
 
@@ -486,33 +541,8 @@ def _usage_cells(engine: dict[str, Any]) -> list[str]:
 def describe_failure(name: str, failure: dict[str, Any]) -> str:
     """Return one line about the first failure of an engine."""
     where = f"block {failure['block']}, game {failure['number']}, seat {failure['seat']}, turn {failure['turn']}"
-    return f"first failure of {name} ({where}): {failure['reason']}: {failure['detail']}"
-
-
-def _seat_table(found: dict[str, Any], width: int | None) -> list[str]:
-    seats = range(found["players"])
-    rows = [["share of the win by seat", *(f"seat {seat}" for seat in seats)]]
-    rows.append(["everybody", *(_percent(share) for share in found["seats"])])
-    for engine in found["engines"]:
-        rows.append([engine["name"], *(_percent(share) for share in engine["seat_shares"])])
-    return _folded(rows, 1, width)
-
-
-def _pattern_table(patterns: dict[str, list[dict[str, Any]]], width: int | None) -> list[str]:
-    if len(patterns) > MAX_PATTERNS:
-        return [f"{len(patterns)} line-ups: --format json has each by itself"]
-    rows = [["line-up", "engine", "blocks", "share of the win", "mean rank", "margin"]]
-    are_pairs = any("elo" in engine for engines in patterns.values() for engine in engines)
-    rows[0] += ["Elo", "P(better)"] * are_pairs
-    for which, engines in patterns.items():
-        for index, engine in enumerate(engines):
-            row = [which if index == 0 else "", engine["name"], str(engine["blocks"])]
-            row += [_percent(engine["share"]), _interval(engine["rank"], ".2f")]
-            row.append(_interval(engine["margin"], "+.1f"))
-            if are_pairs:
-                row += [_strength(engine["elo"], "+.0f"), _chance(engine["superiority"])]
-            rows.append(row)
-    return _folded(rows, 2, width)
+    text = f"first failure of {name} ({where}): {failure['reason']}: {failure['detail']}"
+    return text + forfeits.busy_note(failure)
 
 
 def format_sprt(sprt: dict[str, Any]) -> str:
@@ -520,5 +550,5 @@ def format_sprt(sprt: dict[str, Any]) -> str:
     verdict = {"H0": "H0 accepted", "H1": "H1 accepted", None: "no decision yet"}[sprt["decision"]]
     return (
         f"SPRT: {verdict}; LLR {sprt['llr']:+.2f} ({sprt['lower']:.2f}, {sprt['upper']:.2f}) after "
-        f"{_count(sprt['blocks'], 'block')}; H0: share {sprt['share0']:.2%}, H1: {sprt['share1']:.2%}"
+        f"{_count(sprt['blocks'], 'block')}; {sprt['hypotheses']}"
     )

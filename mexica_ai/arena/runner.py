@@ -48,7 +48,8 @@ class Progress:
     began_s : float
         Start of the session, on the monotonic clock.
     ended_by : str
-        "" while it runs; then "finished", "stopped" (by `stop`) or "decided" (by the sequential test).
+        "" while it runs; then "finished", "stopped" (by `stop`), "decided" (by `is_decided`) or "failed" (a program
+        that is not started again).
     """
 
     tournament: Tournament
@@ -154,14 +155,20 @@ def run(
             finished[task.game.block] += 1
             # 4. Check the test if the block is complete. Other games that have ended are still kept.
             is_complete = finished[task.game.block] == tournament.games_per_block
-            if is_complete and not progress.ended_by and is_decided(progress):
-                progress.ended_by = "decided"
+            progress.ended_by = progress.ended_by or _end_of(progress, is_complete, is_decided)
         if not progress.ended_by and stop.is_set():
             progress.ended_by = "stopped"
         display(progress)
     for future in running:
         future.cancel()
     return progress
+
+
+def _end_of(progress: Progress, is_complete: bool, is_decided: Callable[[Progress], bool]) -> str:
+    """Return what ends the tournament after its last game, "" if nothing does."""
+    if progress.tournament.restart == "off" and progress.records[-1]["arena"]["failures"]:
+        return "failed"
+    return "decided" if is_complete and is_decided(progress) else ""
 
 
 def _count_played(progress: Progress, records: Sequence[dict[str, Any]], num_blocks: int) -> set[tuple[int, int]]:

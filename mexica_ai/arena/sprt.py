@@ -53,73 +53,44 @@ class SprtState:
     blocks: int
 
 
-@dataclass(frozen=True)
-class Sprt:
-    """A test of H0 "the share per seat of engine 0 is share0" against H1 "it is share1".
+class SequentialTest:
+    """What all tests of two hypotheses about the block scores of engine 0 have; a subclass gives the ratios.
 
-    Parameters
+    Attributes
     ----------
-    share0, share1 : float
-        In (0, 1), share0 below share1.
     alpha : float
         Accepted probability of deciding for H1 if H0 is true, in (0, 0.5).
     beta : float
         Accepted probability of deciding for H0 if H1 is true, in (0, 0.5).
-
-    Raises
-    ------
-    ValueError
-        A number is out of its range.
     """
 
-    share0: float
-    share1: float
     alpha: float
     beta: float
 
-    def __post_init__(self) -> None:
-        if not 0 < self.share0 < self.share1 < 1:
-            raise ValueError(
-                f"SPRT: shares {self.share0:g} and {self.share1:g} given, 0 < share0 < share1 < 1 expected"
-            )
+    def log_likelihood_ratios(self, scores: np.ndarray, highest: float = 1.0) -> np.ndarray:
+        """Return the logarithm of the generalised likelihood ratio of H1 to H0 after each block.
+
+        Parameters
+        ----------
+        scores : array of float, shape (B,)
+            In [0, highest], in the order of the blocks.
+        highest : float
+            Greatest possible score.
+
+        Returns
+        -------
+        array of float, shape (B,)
+        """
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """Return the two hypotheses as text."""
+        raise NotImplementedError
+
+    def _check_errors(self) -> None:
         for name, value in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0 < value < 0.5:
                 raise ValueError(f"SPRT: {name} {value:g} given, a number between 0 and 0.5 expected")
-
-    @classmethod
-    def parse(cls, text: str, players: int) -> Sprt:
-        """Read "elo0,elo1,alpha,beta" (two seats) or "share0,share1,alpha,beta" (more seats).
-
-        With "share:" before the numbers they are shares with two seats as well. Elo is that of
-        `statistics.elo`, from -2000 to 2000.
-
-        Raises
-        ------
-        ValueError
-            Not four numbers, or numbers out of range.
-
-        Examples
-        --------
-        >>> Sprt.parse("share:0.25,0.3,0.05,0.05", 4) == Sprt.parse("0.25,0.3,0.05,0.05", 4)
-        True
-        """
-        prefix, colon, rest = text.partition(":")
-        if colon and prefix.strip() != "share":
-            raise ValueError(f'SPRT "{text}": "{prefix.strip()}:" is unknown, only "share:" may stand there')
-        as_elo = players == 2 and not colon
-        names = "elo0,elo1,alpha,beta" if as_elo else "share0,share1,alpha,beta"
-        try:
-            numbers = [float(word) for word in (rest if colon else text).split(",")]
-        except ValueError:
-            numbers = []
-        if len(numbers) != 4 or not all(map(math.isfinite, numbers)):
-            raise ValueError(f'SPRT "{text}": four numbers expected: {names}')
-        low, high, alpha, beta = numbers
-        if as_elo:
-            if not -MAX_ELO <= low < high <= MAX_ELO:
-                raise ValueError(f'SPRT "{text}": elo0 below elo1 expected, both from {-MAX_ELO:g} to {MAX_ELO:g}')
-            low, high = (1 / (1 + 10 ** (-elo / 400)) for elo in (low, high))
-        return cls(low, high, alpha, beta)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -127,9 +98,7 @@ class Sprt:
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
     def check_reachable(self, highest: float) -> None:
-        """Raise ValueError if share1 is not below `highest`, the greatest possible score of a block."""
-        if self.share1 >= highest:
-            raise ValueError(f"SPRT: share1 is {self.share1:g}, but a block gives at most {highest:g} a seat")
+        """Raise ValueError if H1 is out of reach where `highest` is the greatest possible score of a block."""
 
     def state(self, outcomes: Sequence[Outcome], *, games_per_block: int | None = None) -> SprtState:
         """Return the state of the test after these games.
@@ -171,6 +140,85 @@ class Sprt:
         beyond = (llrs <= lower) | (llrs >= upper)
         return int(beyond.argmax()) if beyond.any() else None
 
+
+@dataclass(frozen=True)
+class Sprt(SequentialTest):
+    """A test of H0 "the share per seat of engine 0 is share0" against H1 "it is share1".
+
+    Parameters
+    ----------
+    share0, share1 : float
+        In (0, 1), share0 below share1.
+    alpha : float
+        Accepted probability of deciding for H1 if H0 is true, in (0, 0.5).
+    beta : float
+        Accepted probability of deciding for H0 if H1 is true, in (0, 0.5).
+
+    Raises
+    ------
+    ValueError
+        A number is out of its range.
+    """
+
+    share0: float
+    share1: float
+    alpha: float
+    beta: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share0 < self.share1 < 1:
+            raise ValueError(
+                f"SPRT: shares {self.share0:g} and {self.share1:g} given, 0 < share0 < share1 < 1 expected"
+            )
+        self._check_errors()
+
+    def describe(self) -> str:
+        """Return the two hypotheses as text."""
+        return f"H0: share {self.share0:.2%}, H1: {self.share1:.2%}"
+
+    @classmethod
+    def parse(cls, text: str, players: int) -> Sprt:
+        """Read "elo0,elo1,alpha,beta" (two seats) or "share0,share1,alpha,beta" (more seats).
+
+        With "share:" before the numbers they are shares with two seats as well. Elo is that of
+        `statistics.elo`, from -2000 to 2000.
+
+        Raises
+        ------
+        ValueError
+            Not four numbers, or numbers out of range.
+
+        Examples
+        --------
+        >>> Sprt.parse("share:0.25,0.3,0.05,0.05", 4) == Sprt.parse("0.25,0.3,0.05,0.05", 4)
+        True
+        """
+        prefix, colon, rest = text.partition(":")
+        if colon and prefix.strip() != "share":
+            raise ValueError(
+                f'SPRT "{text}": "{prefix.strip()}:" is unknown, only "share:" and, with two seats, "nelo:" may stand '
+                "there"
+            )
+        as_elo = players == 2 and not colon
+        names = "elo0,elo1,alpha,beta" if as_elo else "share0,share1,alpha,beta"
+        try:
+            numbers = [float(word) for word in (rest if colon else text).split(",")]
+        except ValueError:
+            numbers = []
+        if len(numbers) != 4 or not all(map(math.isfinite, numbers)):
+            raise ValueError(f'SPRT "{text}": four numbers expected: {names}')
+        low, high, alpha, beta = numbers
+        if as_elo:
+            if not -MAX_ELO <= low < high <= MAX_ELO:
+                raise ValueError(f'SPRT "{text}": elo0 below elo1 expected, both from {-MAX_ELO:g} to {MAX_ELO:g}')
+            low, high = (1 / (1 + 10 ** (-elo / 400)) for elo in (low, high))
+        return cls(low, high, alpha, beta)
+
+    def check_reachable(self, highest: float) -> None:
+        """Raise ValueError if share1 is not below `highest`, the greatest possible score of a block."""
+        if self.share1 >= highest:
+            raise ValueError(f"SPRT: share1 is {self.share1:g}, but a block gives at most {highest:g} a seat")
+
     def log_likelihood_ratios(self, scores: np.ndarray, highest: float = 1.0) -> np.ndarray:
         """Return the logarithm of the generalised likelihood ratio after each block.
 
@@ -199,20 +247,21 @@ class Sprt:
         middle = (self.share0 + self.share1) / 2 / values[-1]
         counts[..., 0] += PRIOR_BLOCKS * (1 - middle)
         counts[..., -1] += PRIOR_BLOCKS * middle
-        logs = [np.log(_tilt(values, counts, share)) for share in (self.share0, self.share1)]
+        logs = [np.log(tilt(values, counts, share)) for share in (self.share0, self.share1)]
         ratios: np.ndarray = np.einsum("...v,...v->...", counts, logs[0] - logs[1])
         return ratios
 
 
-def _tilt(values: np.ndarray, counts: np.ndarray, mean: float) -> np.ndarray:
+def tilt(values: np.ndarray, counts: np.ndarray, mean: float) -> np.ndarray:
     """Return the divisors that turn the observed frequencies into the most likely ones with this mean.
 
     They are 1 + x (value - mean), with x chosen to give the mean (Van den Bergh, Proposition 1.1); same shape
-    as `counts`.
+    as `counts`. The values are those of all blocks, shape (V,), or of each, shape (..., V); there are values on both
+    sides of the mean.
     """
-    away = values - mean
-    low = np.full(counts.shape[:-1], -1 / away[-1])
-    high = np.full(counts.shape[:-1], -1 / away[0])
+    away = np.broadcast_to(values - mean, counts.shape)
+    low = -1 / away.max(axis=-1)
+    high = -1 / away.min(axis=-1)
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         # Falls with x, from +inf to -inf.

@@ -15,6 +15,7 @@ from itertools import combinations
 from typing import Any
 
 from mexica_ai.arena import knockout
+from mexica_ai.arena.counts import win_counts
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.rounds import Tables, rounds_begun
 from mexica_ai.arena.tournament import Tournament
@@ -38,7 +39,7 @@ def standings(tournament: Tournament, outcomes: Sequence[Outcome]) -> dict[str, 
         - `format`, `players`, `games`;
         - `rounds`, empty if the results do not decide who plays whom: of each round that has begun a dict with
           `round` (from 1), `tables` (dicts with `engines`, their `points`, the `games` played, whether all are, and
-          in a knockout the `winner`, or None) and `byes` (engines without a table);
+          in a knockout the `winner`, or None), `byes` (engines without a table) and, in a knockout, `is_last`;
         - `engines`, the first in the standings first: dicts with `engine` (its number), `name`, `place` (from 1;
           equal ones share it), `points` (with those of byes), `games`, `byes`, `won`, `shared`, `lost` (seats in
           games) and, in a Swiss tournament, `buchholz`, `buchholz_cut1`, `sonneborn_berger`; in a knockout
@@ -70,7 +71,7 @@ def standings(tournament: Tournament, outcomes: Sequence[Outcome]) -> dict[str, 
     }
 
 
-def crosstable(outcomes: Iterable[Outcome], num_engines: int) -> dict[str, list[list[float]]]:
+def crosstable(outcomes: Iterable[Outcome], num_engines: int) -> dict[str, Any]:
     """Return who scored how much against whom.
 
     With two seats the score is the share of the win. With more, each two seats of a game count by themselves: 1 for
@@ -83,7 +84,7 @@ def crosstable(outcomes: Iterable[Outcome], num_engines: int) -> dict[str, list[
         often two of their seats met.
     """
     points = [[0.0] * num_engines for _ in range(num_engines)]
-    games = [[0.0] * num_engines for _ in range(num_engines)]
+    games = [[0] * num_engines for _ in range(num_engines)]
     for outcome in outcomes:
         for one, other in combinations(range(len(outcome.engines)), 2):
             first, second = outcome.engines[one], outcome.engines[other]
@@ -120,14 +121,6 @@ def _counts(engine: int, name: str, outcomes: Iterable[Outcome]) -> dict[str, An
     }
 
 
-def win_counts(shares: Iterable[float]) -> dict[str, int]:
-    """Return how many seats have won alone, shared the win, and lost."""
-    found = {"won": 0, "shared": 0, "lost": 0}
-    for share in shares:
-        found["won" if share >= 1 else "shared" if share > 0 else "lost"] += 1
-    return found
-
-
 def _rounds(tournament: Tournament, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
     begun: list[Tables] = rounds_begun(tournament, outcomes)
     games: dict[tuple[int, int], list[Outcome]] = {}
@@ -152,6 +145,7 @@ def _rounds(tournament: Tournament, outcomes: Sequence[Outcome]) -> list[dict[st
         seated = {engine for table in tables for engine in table}
         found.append({"round": number + 1, "tables": shown, "byes": sorted(is_in - seated)})
         if tournament.format == "knockout":
+            found[-1]["is_last"] = tournament.first_block(number + 1) == len(tournament.blocks)
             is_in -= {engine for table in shown for engine in table["engines"] if engine != table["winner"]}
     return found
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from mexica_ai.arena.searches import comments_of
+from mexica_ai.arena.tables import count
 from mexica_ai.arena.tournament import Tournament
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
@@ -65,7 +66,7 @@ def format_game(tournament: Tournament, record: dict[str, Any]) -> str:
         used = arena["seats"][seat]
         name, spec = tournament.names[engine], tournament.engines[engine]
         which = name if name == spec else f"{name}: {spec}"
-        lines.append(f"seat {seat}: {which} ({used['turns']} turns in {used['seconds']:.1f} s)")
+        lines.append(f"seat {seat}: {which} ({count(used['turns'], 'turn')} in {used['seconds']:.1f} s)")
     # Keys that a record may lack.
     if known := [text + record[key] for key, text in (("started_at", "started "), ("build", "")) if key in record]:
         lines.append(", ".join(known))

@@ -29,7 +29,7 @@ from numpy.random import SeedSequence
 from mexica_ai.analysis.limits import DEFAULT_TIME_S
 from mexica_ai.arena import knockout
 from mexica_ai.engines.process import DEFAULT_MARGIN_S as DEFAULT_MARGIN_S
-from mexica_ai.engines.specs import EngineSpec, parse_spec
+from mexica_ai.engines.specs import KINDS, EngineSpec, parse_spec
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import Nullable, check_shape, choice, quote
 
@@ -407,6 +407,9 @@ def pattern(seating: tuple[int, ...]) -> str:
 def complete_spec(text: str, time_s: float | None, iterations: int | None, has_clock: bool) -> EngineSpec:
     """Return a spec with its keys sorted, and with the limits of the command line that it does not set.
 
+    Without any limit a turn takes `DEFAULT_TIME_S`, except of engines that answer at once: they need no search, so a
+    wall clock could only blame them for a busy machine.
+
     Raises
     ------
     NotationError
@@ -422,7 +425,8 @@ def complete_spec(text: str, time_s: float | None, iterations: int | None, has_c
         )
     given = {"time": time_s, "iterations": iterations}
     limits = {key: value for key, value in given.items() if value is not None and key not in spec.options}
-    if not has_clock and not limits and not given.keys() & spec.options.keys():
+    is_unlimited = not has_clock and not limits and not given.keys() & spec.options.keys()
+    if is_unlimited and not KINDS[spec.kind].is_instant:
         limits = {"time": DEFAULT_TIME_S}
     return dataclasses.replace(spec, options=dict(sorted({**spec.options, **limits}.items())))
 
@@ -436,9 +440,36 @@ def canonical_spec(text: str) -> str:
     return str(dataclasses.replace(spec, options=dict(sorted(spec.options.items()))))
 
 
+def without_default_time(text: str) -> str:
+    """Return a spec as `canonical_spec`, of an engine that answers at once without the default limit of time.
+
+    Earlier versions gave that to all engines, so such specs stand in journals.
+    """
+    text = canonical_spec(text)
+    try:
+        spec = parse_spec(text)
+    except NotationError:
+        return text
+    if not KINDS[spec.kind].is_instant or spec.options.get("time") != DEFAULT_TIME_S:
+        return text
+    return str(dataclasses.replace(spec, options={key: spec.options[key] for key in spec.options if key != "time"}))
+
+
 def unique_names(typed: Sequence[str], completed: list[EngineSpec]) -> list[str]:
-    """Return the engines' names: labels or specs as typed; equal ones are completed, then numbered."""
+    """Return the engines' names: labels or specs as typed; equal specs are completed, then numbered.
+
+    Raises
+    ------
+    NotationError
+        A label is the name of two engines.
+    """
     names = [spec.options.get("name", text) for text, spec in zip(typed, completed, strict=True)]
+    for spec in completed:
+        if "name" in spec.options and names.count(spec.options["name"]) > 1:
+            raise NotationError(
+                f"--engine: two engines are called {quote(spec.options['name'])}; expected a name of its own for each",
+                reason="BAD_USAGE",
+            )
     pairs = zip(names, completed, strict=True)
     names = [str(spec) if names.count(name) > 1 else name for name, spec in pairs]
     return [

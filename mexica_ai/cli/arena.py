@@ -7,32 +7,29 @@ import contextlib
 import dataclasses
 import functools
 import json
-import math
 import os
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai.arena.config import read_config
+from mexica_ai.arena.tables import count
 from mexica_ai.cli import arena_ladder, arena_show, common
-from mexica_ai.engines.make import weights_id
+from mexica_ai.cli.arena_setup import EndTest, make_tournament, number_of_blocks, openings_of, processors_of, test_of
 from mexica_ai.engines.specs import parse_spec, seconds
 from mexica_ai.game import registry
-from mexica_ai.game.position import new_game
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError
 
 if TYPE_CHECKING:
     from mexica_ai.arena.html_report import HtmlReport
     from mexica_ai.arena.journal import JournalWriter
-    from mexica_ai.arena.outcomes import Outcome
     from mexica_ai.arena.report import Collected
     from mexica_ai.arena.runner import Progress
-    from mexica_ai.arena.statistics import Sprt
+    from mexica_ai.arena.sprt import SequentialTest
     from mexica_ai.arena.tournament import Tournament
     from mexica_ai.cli.arena_options import TournamentOptions
 
-EXIT_LOST, EXIT_H0, EXIT_UNDECIDED, EXIT_INTERRUPTED = 1, 3, 4, 130
+EXIT_LOST, EXIT_H0, EXIT_UNDECIDED, EXIT_FORFEITS, EXIT_INTERRUPTED = 1, 3, 4, 5, 130
 
-DEFAULT_BLOCKS = 10
 MAX_NOTES = 10  # about games that could not be played
 
 SUMMARY = "play a tournament between engines"
@@ -46,7 +43,8 @@ and 8 with four (one A, three A). With more engines, each combination of as many
 engines as seats has its own blocks, with all seatings or --sample of them.
 
 An engine that crashes, hangs, sends an unreadable answer or plays an illegal
-turn forfeits that game; the tournament goes on. With --journal every finished
+turn forfeits that game; the tournament goes on, and the table sets such games
+apart (--forfeits). With --journal every finished
 game is saved at once, and the same command with --resume plays the missing
 games, also after a crash or Ctrl-C. `mexica-ai arena report JOURNAL...` prints
 the figures of journals again. `mexica-ai arena check 'cmd:...'` checks whether
@@ -64,7 +62,8 @@ Examples:
 Exit code: 0 if all games were played, 1 if some could not be played or after
 another failure, 2 for bad input, 130 after Ctrl-C (with the table so far).
 With --sprt: 0 if H1 is accepted, 3 if H0 is, even if some games could not be
-played; 4 if all blocks were played without a decision.
+played; 4 if all blocks were played without a decision. 5, also with --sprt, if
+a result rests on forfeits: they ended more than 5 % of an engine's games.
 """
 
 REPORT_SUMMARY = "print the figures of journals"
@@ -72,6 +71,7 @@ REPORT_DESCRIPTION = """\
 Compute all figures from journals again. The journals may be of different
 tournaments if these have the same game and number of seats: engines with the
 same spec count as the same engine, and a game that occurs twice counts once.
+Exit code: 5 if a result rests on forfeits, else 0; 2 for bad input.
 
 Example:
   mexica-ai arena report monday.jsonl tuesday.jsonl --format csv
@@ -173,6 +173,10 @@ def run(args: argparse.Namespace) -> int:
         common.check_picture(options.plot)
     if options.html and (problem := files.problem_of(options.html)):
         raise NotationError(f"--html: cannot write {options.html!r}: {problem}", reason="BAD_USAGE")
+    if options.standings:
+        from mexica_ai.arena.standings_text import check_standings_path
+
+        check_standings_path(options.standings)
     return _run_report(args.journals, options) if args.action == "report" else _run_tournament(options)
 
 
@@ -192,7 +196,7 @@ def _run_check(args: argparse.Namespace) -> int:
         print(json.dumps([dataclasses.asdict(finding) for finding in found]))
     else:
         notes = sum(finding.status == NOTE for finding in found)
-        terminal.say(f"{len(found)} checks: {len(found) - failed - notes} ok, {failed} failed, {notes} noted")
+        terminal.say(f"{count(len(found), 'check')}: {len(found) - failed - notes} ok, {failed} failed, {notes} noted")
     return EXIT_LOST if failed else 0
 
 
@@ -207,15 +211,16 @@ def _run_report(paths: list[str], options: TournamentOptions) -> int:
             _note(f"{journal.path}: the last line is incomplete and not counted")
     games = [game for journal in journals for game in journal.games]
     collected = collect(games)
-    sprt = _sprt(options, games[0][0], len(collected.names)) if games else None
+    sprt = test_of(options, games[0][0], len(collected.names)) if games else None
     if options.text:
         _write_texts(options.text, games)
     if collected.num_repeated:
-        _note(f"{collected.num_repeated} games occur more than once and are counted once")
+        times = "occurs more than once and is" if collected.num_repeated == 1 else "occur more than once and are"
+        _note(f"{count(collected.num_repeated, 'game')} {times} counted once")
     found = _print_report(options, collected, sprt)
     if options.html:
         HtmlReport(options.html).write(games, found)
-    return 0
+    return EXIT_FORFEITS if _rests_on_forfeits(found) else 0
 
 
 def _run_tournament(options: TournamentOptions) -> int:
@@ -224,30 +229,37 @@ def _run_tournament(options: TournamentOptions) -> int:
     from mexica_ai.arena.play import check_engines
     from mexica_ai.arena.report import check_anchor, collect
 
-    openings = _openings(options)
+    openings = openings_of(options)
     tournament = make_tournament(options, openings)
-    sprt = _sprt(options, tournament, len(tournament.engines))
+    sprt = test_of(options, tournament, len(tournament.engines))
     if options.anchor:
         check_anchor(options.anchor, tournament.names)
+    processors_of(options)  # raises if there are none
     if options.resume and not options.journal:
         raise NotationError("--resume needs --journal (see `mexica-ai arena --help`)", reason="BAD_USAGE")
     log = os.path.abspath(options.log) if options.log else None
     if log:
         check_log(log)
-    num_blocks = _num_blocks(options, tournament, openings)
+    num_blocks = number_of_blocks(options, tournament, openings)
     if options.cluster is None:  # a cluster starts programs on its workers, not here
         check_engines(tournament, log)
     html = HtmlReport(options.html) if options.html else None
-    progress, failure = _play(options, tournament, num_blocks, openings, sprt, log, html)
+    test = EndTest(sprt, options.forfeits, tournament)
+    progress, failure = _play(options, tournament, num_blocks, openings, test, log, html)
     collected = collect((progress.tournament, record) for record in progress.records)
     found = _print_report(options, collected, sprt)
     if html:
         html.write([(progress.tournament, record) for record in progress.records], found)
     _tell_failures(options, progress, found)
+    if test.too_many_forfeits:
+        _note(
+            f"ended after {len(progress.records):,} of {count(progress.num_games, 'game')}: {test.too_many_forfeits} "
+            f"of them forfeited, more than --forfeits {options.forfeits} allows"
+        )
     if failure is not None:
-        _note(f"ended after {len(progress.records)} of {progress.num_games} games")
+        _note(f"ended after {len(progress.records):,} of {count(progress.num_games, 'game')}")
         raise failure
-    return _exit_code(progress, found)
+    return _exit_code(progress, found, bool(test.too_many_forfeits))
 
 
 def _play(
@@ -255,7 +267,7 @@ def _play(
     tournament: Tournament,
     num_blocks: int,
     openings: tuple[str, ...],
-    sprt: Sprt | None,
+    test: EndTest,
     log: str | None,
     html: HtmlReport | None,
 ) -> tuple[Progress, MexicaAIError | None]:
@@ -263,8 +275,8 @@ def _play(
     from rich.console import Console
 
     from mexica_ai.arena.display import Display
-    from mexica_ai.arena.journal import JournalWriter
     from mexica_ai.arena.play import play_game
+    from mexica_ai.arena.pool import GamePool
     from mexica_ai.arena.runner import run as run_tournament
     from mexica_ai.arena.text import TextFolder
 
@@ -278,19 +290,19 @@ def _play(
         if texts:
             texts.write_new(progress.tournament, progress.records)
         if html:
-            html.show(progress, lambda: _figures(options, progress, sprt))
+            html.show(progress, lambda: _figures(options, progress, test))
 
     with contextlib.ExitStack() as stack:
-        journal = None
-        if options.journal:
-            journal = JournalWriter(options.journal, tournament, resume=options.resume)
-            stack.enter_context(journal)
-            _tell_of_journal(options, journal)
-            tournament = journal.tournament
+        journal = _open_journal(options, tournament, stack)
+        tournament = journal.tournament if journal else tournament
         # Before the executor, so that it is there until that is shut down.
         stop = stack.enter_context(common.stop_on_interrupt())
         executor, concurrency = stack.enter_context(common.executor(options.cluster, options.concurrency))
-        display = stack.enter_context(Display(Console(stderr=True, highlight=False), sprt))
+        if cpus := processors_of(options):
+            assert isinstance(executor, GamePool)  # not a cluster
+            executor.bind(cpus)
+        console = Console(stderr=True, highlight=False)
+        display = stack.enter_context(Display(console, test.sprt, options.forfeits))
         try:
             progress = run_tournament(
                 tournament,
@@ -298,7 +310,7 @@ def _play(
                 executor,
                 concurrency=concurrency,
                 journal=journal,
-                is_decided=_Test(sprt, tournament).is_decided,
+                is_decided=test.is_decided,
                 display=show,
                 stop=stop,
                 openings=openings,
@@ -312,6 +324,19 @@ def _play(
             if shown is None:
                 raise
             return shown, error
+
+
+def _open_journal(
+    options: TournamentOptions, tournament: Tournament, stack: contextlib.ExitStack
+) -> JournalWriter | None:
+    """Open the journal, which the stack will close, and tell what is unusual about it; None without `--journal`."""
+    from mexica_ai.arena.journal import JournalWriter
+
+    if not options.journal:
+        return None
+    journal = stack.enter_context(JournalWriter(options.journal, tournament, resume=options.resume))
+    _tell_of_journal(options, journal)
+    return journal
 
 
 def _tell_of_journal(options: TournamentOptions, journal: JournalWriter) -> None:
@@ -331,21 +356,34 @@ def _tell_of_journal(options: TournamentOptions, journal: JournalWriter) -> None
 
 def _tell_failures(options: TournamentOptions, progress: Progress, found: dict[str, Any]) -> None:
     """Tell of games that were forfeited, and of those that could not be played."""
+    from mexica_ai.arena.forfeits import busy_warning
     from mexica_ai.arena.runner import describe_lost
 
     if found["forfeits"]:
         where = "; the journal says why" if options.journal else ""
-        _note(f"{found['forfeits']} of {found['games']} games were forfeited{where}")
+        were = "was" if found["forfeits"] == 1 else "were"
+        _note(f"{found['forfeits']:,} of {count(found['games'], 'game')} {were} forfeited{where}")
+    if busy := busy_warning(found):
+        _note(busy)
+    if progress.ended_by == "failed":
+        _note(
+            f"ended after {len(progress.records):,} of {count(progress.num_games, 'game')}: a program has failed, and "
+            "--restart off starts none again"
+        )
     for game, why in progress.lost[:MAX_NOTES]:
         _note(describe_lost(game, why))
     if len(progress.lost) > MAX_NOTES:
-        _note(f"and {len(progress.lost) - MAX_NOTES} more games")
+        _note(f"and {count(len(progress.lost) - MAX_NOTES, 'more game')}")
 
 
-def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
+def _exit_code(progress: Progress, found: dict[str, Any], is_ended_by_forfeits: bool = False) -> int:
     if progress.ended_by == "stopped":
-        _note(f"interrupted after {len(progress.records)} of {progress.num_games} games")
+        _note(f"interrupted after {len(progress.records):,} of {count(progress.num_games, 'game')}")
         return EXIT_INTERRUPTED
+    if progress.ended_by == "failed":
+        return EXIT_LOST
+    if is_ended_by_forfeits or _rests_on_forfeits(found):
+        return EXIT_FORFEITS
     decision = found["sprt"]["decision"] if "sprt" in found else None
     if decision is not None:  # games that could not be played do not change it
         return {"H1": 0, "H0": EXIT_H0}[decision]
@@ -354,114 +392,9 @@ def _exit_code(progress: Progress, found: dict[str, Any]) -> int:
     return EXIT_UNDECIDED if "sprt" in found else 0
 
 
-def _openings(options: TournamentOptions) -> tuple[str, ...]:
-    from mexica_ai.arena.openings import read_openings
-
-    if options.openings is None:
-        if options.opening_turns is not None:
-            raise NotationError("--opening-turns needs --openings", reason="BAD_USAGE")
-        return ()
-    return read_openings(options.openings, options.game, options.players, options.opening_turns)
-
-
-def _num_blocks(options: TournamentOptions, tournament: Tournament, openings: tuple[str, ...]) -> int:
-    """Return the number of blocks of the whole tournament."""
-    blocks = options.blocks or len(openings) or DEFAULT_BLOCKS
-    if openings and blocks > len(openings):
-        _note(f"{blocks} blocks with {len(openings)} openings: each is used more than once")
-    if tournament.format == "swiss":
-        rounds = options.rounds or max(1, math.ceil(math.log(len(tournament.engines), tournament.players)))
-        return rounds * tournament.blocks_per_round
-    return blocks * tournament.num_lineups
-
-
-def make_tournament(options: TournamentOptions, openings: tuple[str, ...] = ()) -> Tournament:
-    """Return the tournament that the options describe; raise NotationError if they are invalid."""
-    from mexica_ai.arena.openings import openings_id
-    from mexica_ai.arena.tournament import (
-        MAX_ENGINES,
-        Tournament,
-        complete_spec,
-        draw_key,
-        reproducible_key,
-        unique_names,
-    )
-
-    typed = options.engine or []
-    if not 2 <= len(typed) <= MAX_ENGINES:
-        raise NotationError(
-            f"--engine: {len(typed)} given; expected 2 to {MAX_ENGINES} (see `mexica-ai arena --help`)",
-            reason="BAD_USAGE",
-        )
-    if options.sample is not None and len(typed) == 2:
-        raise NotationError(
-            "--sample is for more than two engines: a block of two has all its seatings", reason="BAD_USAGE"
-        )
-    is_swiss = options.tournament == "swiss"
-    if options.rounds is not None and not is_swiss:
-        raise NotationError("--rounds is for --tournament swiss", reason="BAD_USAGE")
-    if is_swiss and len(typed) <= options.players:
-        raise NotationError(
-            f"--tournament swiss: {len(typed)} engines for {options.players} seats; expected more engines than seats",
-            reason="BAD_USAGE",
-        )
-    completed = [complete_spec(text, options.time, options.iterations, options.clock is not None) for text in typed]
-    new_game(options.game, players=options.players, seed=0)  # raises if the game does not allow this number
-    return Tournament(
-        game=options.game,
-        players=options.players,
-        engines=tuple(map(str, completed)),
-        names=tuple(unique_names(typed, completed)),
-        seed=options.seed,
-        format=options.tournament,
-        sample=options.sample,
-        clock=options.clock,
-        margin_s=options.margin,
-        patience_s=options.patience,
-        on_failure=options.on_failure,
-        weights=tuple(weights_id(spec, options.game) for spec in completed),
-        openings=openings_id(openings) if openings else None,
-        resign=options.resign,
-        max_turns=options.max_turns,
-        round_blocks=(options.blocks or len(openings) or DEFAULT_BLOCKS) if is_swiss else None,
-        key=reproducible_key(options.seed) if options.reproducible else draw_key(),
-    )
-
-
-class _Test:
-    """The sequential test, checked after each block."""
-
-    def __init__(self, sprt: Sprt | None, tournament: Tournament) -> None:
-        self._sprt = sprt
-        self._games_per_block = tournament.games_per_block
-        self._outcomes: list[Outcome] = []
-
-    def is_decided(self, progress: Progress) -> bool:
-        from mexica_ai.arena.report import outcome_of
-
-        if self._sprt is None:
-            return False
-        for record in progress.records[len(self._outcomes) :]:
-            arena = record["arena"]
-            self._outcomes.append(outcome_of(record, arena["block"], tuple(arena["seating"])))
-        state = self._sprt.state(self._outcomes, games_per_block=self._games_per_block)
-        return state.decision is not None
-
-
-def _sprt(options: TournamentOptions, tournament: Tournament, num_engines: int) -> Sprt | None:
-    from mexica_ai.arena.statistics import Sprt
-
-    if options.sprt is None:
-        return None
-    if num_engines != 2:
-        raise NotationError(f"--sprt compares two engines; there are {num_engines} in all", reason="BAD_USAGE")
-    try:
-        sprt = Sprt.parse(options.sprt, tournament.players)
-        seatings = [game.seating for game in tournament.block(0)]
-        sprt.check_reachable(len(seatings) / sum(seating.count(0) for seating in seatings))
-        return sprt
-    except ValueError as error:
-        raise NotationError(f"--sprt: {error}", reason="BAD_USAGE") from None
+def _rests_on_forfeits(found: dict[str, Any]) -> bool:
+    """Return whether a result says who failed rather than who is strong, or forfeits have left none."""
+    return bool(found["rests_on_forfeits"]) or (found["blocks_dropped"] > 0 and found["blocks"] == 0)
 
 
 def _write_texts(path: str, games: list[tuple[Tournament, dict[str, Any]]]) -> None:
@@ -477,18 +410,19 @@ def _write_texts(path: str, games: list[tuple[Tournament, dict[str, Any]]]) -> N
         folder.write(tournament, record, f"tournament-{number}-" if len(numbers) > 1 else "")
 
 
-def _figures(options: TournamentOptions, progress: Progress, sprt: Sprt | None) -> dict[str, Any]:
+def _figures(options: TournamentOptions, progress: Progress, test: EndTest) -> dict[str, Any]:
     """Return the figures of the games so far."""
     from mexica_ai.arena.report import collect, evaluate
 
     games = ((progress.tournament, record) for record in progress.records)
-    return evaluate(collect(games), sprt, options.anchor if progress.records else None)
+    anchor = options.anchor if progress.records else None
+    return evaluate(collect(games), test.sprt, anchor, options.forfeits)
 
 
-def _print_report(options: TournamentOptions, collected: Collected, sprt: Sprt | None) -> dict[str, Any]:
+def _print_report(options: TournamentOptions, collected: Collected, sprt: SequentialTest | None) -> dict[str, Any]:
     from mexica_ai.arena.report import evaluate, format_report
 
-    found = evaluate(collected, sprt, options.anchor)
+    found = evaluate(collected, sprt, options.anchor, options.forfeits)
     text = format_report(found, options.format, terminal.width())
     if options.format == "table":
         terminal.say(*text.splitlines(), flush=True)
@@ -498,7 +432,21 @@ def _print_report(options: TournamentOptions, collected: Collected, sprt: Sprt |
         from mexica_ai.arena import plot
 
         plot.draw(found, collected, options.plot)
+    if options.standings:
+        _write_standings(options.standings, collected)
     return found
+
+
+def _write_standings(path: str, collected: Collected) -> None:
+    from mexica_ai.arena.standings import standings
+    from mexica_ai.arena.standings_text import write_standings
+
+    if len(collected.by_tournament) != 1:
+        raise NotationError(
+            f"--standings: given games of {count(len(collected.by_tournament), 'tournament')}; expected those of one",
+            reason="OTHER_TOURNAMENT",
+        )
+    write_standings(standings(*collected.by_tournament[0]), collected.game, path)
 
 
 def _note(text: str) -> None:

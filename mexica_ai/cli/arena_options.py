@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mexica_ai.arena.affinity import parse_cpus
+from mexica_ai.arena.policy import COUNT, Policy
 from mexica_ai.arena.tournament import DEFAULT_MARGIN_S, DEFAULT_PATIENCE_S
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import KEYS, seconds, whole_number
@@ -91,17 +93,24 @@ class TournamentOptions:
     players: int = _option(WHO, "number of seats (default: 2)", 2, read=whole_number(2, 4), metavar="N")
     blocks: int | None = _option(
         WHO,
-        "number of blocks; with more than two engines: of each combination, or with swiss of each table of a "
-        "round (default: 10, or one an opening)",
+        "number of blocks; with more than two engines: of each combination, or with swiss and knockout of each "
+        "table of a round (default: 10, or one an opening)",
         read=whole_number(1, 10**9),
         metavar="N",
     )
     tournament: str = _option(
         WHO,
         "gauntlet: only combinations with the first engine; swiss: in each round, engines with about equally "
-        "many points play each other (default: round-robin)",
+        "many points play each other; knockout: the winner of each table plays on, in a bracket that takes the "
+        "engines in the order given as seeds (default: round-robin)",
         "round-robin",
-        choices=("round-robin", "gauntlet", "swiss"),
+        choices=("round-robin", "gauntlet", "swiss", "knockout"),
+    )
+    gauntlet: int | None = _option(
+        WHO,
+        "of a gauntlet: each of the first N engines against the others, but not against each other (default: 1)",
+        read=whole_number(1, 25),
+        metavar="N",
     )
     rounds: int | None = _option(
         WHO,
@@ -119,6 +128,13 @@ class TournamentOptions:
         "how many turns of a record of --openings are played (random events count as turns)",
         read=whole_number(0, 10**6),
         metavar="N",
+    )
+    opening_order: str = _option(
+        WHO,
+        "random: in an order that follows from the key of the seeds; each is used once before any is used again "
+        "(default: file, in the order of the file)",
+        "file",
+        choices=("file", "random"),
     )
     resign: tuple[float, int] | None = _option(
         WHO,
@@ -195,6 +211,20 @@ class TournamentOptions:
         "forfeit",
         choices=("forfeit", "retry"),
     )
+    restart: str = _option(
+        HOW,
+        "whether each game starts its programs (on), or a worker keeps them for its next games: until they fail "
+        "(after-failure), or for good, and the tournament ends when one fails (off) (default: on)",
+        "on",
+        choices=("on", "off", "after-failure"),
+    )
+    affinity: tuple[int, ...] | None = _option(
+        HOW,
+        "let each game that is played at the same time have processors of its own: all, or some such as 0,2,4-7 "
+        "(Linux)",
+        read=parse_cpus,
+        metavar="CPUS",
+    )
     concurrency: int | None = _option(
         HOW,
         "games at a time, each in a process of its own (default: 1; with --cluster: its threads)",
@@ -216,8 +246,8 @@ class TournamentOptions:
     sprt: str | None = _option(
         OUTPUT,
         "sequential test of the first of two engines. With two seats, A and B are its Elo under H0 and "
-        "H1, as in -5,0,0.05,0.05; with more seats (or after share:) its shares of the win per seat. The "
-        "tournament ends at the decision",
+        "H1, as in -5,0,0.05,0.05, or after nelo: its normalised Elo; with more seats (or after share:) its shares "
+        "of the win per seat. The tournament ends at the decision",
         metavar="A,B,ALPHA,BETA",
     )
     anchor: tuple[str, float] | None = _option(
@@ -225,6 +255,20 @@ class TournamentOptions:
         "give this engine this rating, and the others theirs by their difference from it",
         read=read_anchor,
         metavar="NAME=RATING",
+    )
+    forfeits: Policy = _option(  # noqa: RUF009 (a field, as the others)
+        OUTPUT,
+        "what is done about games that ended by a forfeit. count: the other seats share the win; drop: blocks with "
+        "such a game are left out of all statistics; stop=N%%: count, but end the tournament when more than N %% of "
+        "its games (20 or more) are forfeited (default: count)",
+        COUNT,
+        read=Policy.parse,
+        metavar="HOW",
+    )
+    standings: str | None = _option(
+        OUTPUT,
+        "write the standings (points, tie-breaks, pairings, crosstable) as .csv or .html",
+        metavar="FILE",
     )
     format: str = _option(OUTPUT, "of the result (default: table)", "table", choices=("table", "json", "csv"))
     text: str | None = _option(

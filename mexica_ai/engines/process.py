@@ -111,7 +111,7 @@ class ProcessEngine(Engine):
         log: Callable[[str, str], None] | None = None,
     ) -> None:
         super().__init__(spec, defaults)
-        self._log = log or (lambda sign, text: None)
+        self.log_to(log)
         self._dies_with_thread = dies_with_thread
         self._end_by_s: float | None = None  # monotonic time at which it is killed, once its input is closed
         self._command = split_command(spec)
@@ -126,6 +126,15 @@ class ProcessEngine(Engine):
         raise TypeError(
             "a ProcessEngine cannot be copied or pickled: it owns a running program; make another from its spec"
         )
+
+    def log_to(self, log: Callable[[str, str], None] | None) -> None:
+        """Write to another log from now on; None: to none."""
+        self._log = log or (lambda sign, text: None)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the program has been started and has not exited."""
+        return self._process is not None and not _has_exited(self._process)
 
     def require(self, game: str) -> None:
         """Raise SearchError, reason UNKNOWN_GAME, if the program does not play this game."""

@@ -144,13 +144,14 @@ _ADDRESS = "HOST:PORT"
 class EngineKind:
     """A kind of engine: the path of its class, the keys it takes, and the name of its target ("" for none).
 
-    `random`, `greedy` and `planner` answer at once, so they ignore the limits; they take these keys like every engine.
+    Kinds with `is_instant` answer at once, so they ignore the limits; they take these keys like every engine.
     """
 
     path: str  # "module:class", imported when the first engine of the kind is made
     summary: str
     keys: tuple[str, ...] = _BUDGET
     target: str = ""
+    is_instant: bool = False
 
 
 KINDS = {
@@ -169,13 +170,15 @@ KINDS = {
         "mexica_ai.engines.native:GreedyEngine",
         "baseline: the best next action, again and again",
         (*_BUDGET, "weights"),
+        is_instant=True,
     ),
     "planner": EngineKind(
         "mexica_ai.engines.native:PlannerEngine",
         "sparring partner of another style, not in all games",
         (*_BUDGET, "temper", "weights"),
+        is_instant=True,
     ),
-    "random": EngineKind("mexica_ai.engines.native:RandomEngine", "baseline: random legal actions"),
+    "random": EngineKind("mexica_ai.engines.native:RandomEngine", "baseline: random legal actions", is_instant=True),
     "cmd": EngineKind(
         "mexica_ai.engines.process:ProcessEngine",
         "a program that speaks the stdio protocol",

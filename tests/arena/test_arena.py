@@ -589,6 +589,19 @@ def test_a_torn_first_line_is_known_by_its_tournament(tmp_path):
         with JournalWriter(str(path), tournament, resume=True) as journal:
             assert journal.was_torn
         assert path.read_bytes() == b""
+        assert read_journal(str(path)).games == []
+    # Names, the order of keys in specs and zeros after a part of the line do not matter.
+    other = dataclasses.replace(tournament, names=("x", "y"))
+    for torn in (first[:400], first[:100] + bytes(300)):
+        path.write_bytes(torn)
+        with JournalWriter(str(path), other, resume=True) as journal:
+            assert journal.was_torn
+    # A setting that is whole and another one does: the line is that of another tournament, and is kept.
+    for changes in ({"seed": 71}, {"margin_s": 0.4}, {"engines": ("random,iterations=9", "random,iterations=9")}):
+        path.write_bytes(first[:600])
+        with pytest.raises(NotationError, match="is not the journal of a tournament"):
+            JournalWriter(str(path), dataclasses.replace(tournament, **changes), resume=True)
+        assert path.read_bytes() == first[:600]
 
 
 def test_the_same_engines_written_otherwise_are_resumed(tmp_path):

@@ -120,7 +120,7 @@ def test_engines_that_fail_forfeit_and_the_tournament_goes_on(cli, tmp_path):
         engines += ["--engine", f'cmd:"{NIM_ENGINE} {kind}",time=0.3,name={kind.split()[0]}']
     args = ["--game", "nim", *engines, "--engine", "random", "--players", 3, "--margin", 1.5, "--sample", 1]
     args += ["--seed", 1, "--reproducible"]  # else one of them may never be the first to fail
-    assert cli(*args, "--blocks", 1, "--concurrency", 2, "--journal", journal, "--format", "json") == 0
+    assert cli(*args, "--blocks", 1, "--concurrency", 2, "--journal", journal, "--format", "json") == 5
     found = json.loads(cli.out)
     assert found["games"] == 10
     assert sum(engine["forfeits"] for engine in found["engines"]) == 10
@@ -140,7 +140,7 @@ def test_a_server_plays_and_one_that_is_gone_forfeits(cli, tmp_path, monkeypatch
     assert [record["termination"] for record in records(journal)] == ["finished"] * 2
     journal.unlink()
     monkeypatch.setattr(play, "check_engines", lambda tournament, log: None)  # as if it had disappeared then
-    assert cli(*args, spec, "--time", 0.2, "--journal", journal) == 0
+    assert cli(*args, spec, "--time", 0.2, "--journal", journal) == 5
     assert [record["forfeit"]["reason"] for record in records(journal)] == ["no connection"] * 2
 
 
@@ -217,7 +217,7 @@ def test_ctrl_c_ends_with_the_table_so_far(tmp_path):
         out, err = process.communicate(timeout=120)
     assert process.returncode == 130
     count = journal.read_text().count("\n")
-    assert err == f"mexica-ai: interrupted after {count} of 2000 games\n"
+    assert err == f"mexica-ai: interrupted after {count} of 2,000 games\n"
     assert out.startswith("mexica, 2 seats: ")
     assert "mcts,iterations=20" in out
     assert len(set(played(journal))) == count

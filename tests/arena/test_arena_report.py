@@ -86,30 +86,35 @@ def test_an_engine_that_cannot_be_started_ends_it_before_the_first_game(cli, no_
 
 
 def test_a_decision_counts_though_games_were_lost():
-    def code(decision, lost):
+    def code(decision, lost, **forfeits):
         progress = SimpleNamespace(ended_by="", lost=lost, records=[], num_games=2)
-        return arena._exit_code(progress, {"sprt": {"decision": decision}})
+        found = {"rests_on_forfeits": False, "blocks_dropped": 0, "blocks": 1, **forfeits}
+        return arena._exit_code(progress, {"sprt": {"decision": decision}, **found})
 
     assert [code(decision, ["a game"]) for decision in ("H1", "H0", None)] == [0, 3, 1]
     assert [code(decision, []) for decision in ("H1", "H0", None)] == [0, 3, 4]
+    # Whatever rests on forfeits says so.
+    assert [code(decision, [], rests_on_forfeits=True) for decision in ("H1", "H0", None)] == [5, 5, 5]
+    assert [code("H1", [], blocks_dropped=3), code("H1", [], blocks_dropped=3, blocks=0)] == [0, 5]
 
 
 @pytest.mark.real("processes")
 def test_forfeits_are_noted(cli, tmp_path):
     program = f"{sys.executable} {Path(__file__).parents[1] / 'nim_engine.py'} illegal"
     args = ["--game", "nim", "--engine", "greedy", "--engine", f'cmd:"{program}"', "--time", 1]
-    assert cli(*args, "--blocks", 1, "--journal", tmp_path / "games.jsonl") == 0
+    assert cli(*args, "--blocks", 1, "--journal", tmp_path / "games.jsonl") == 5
     first, last = cli.err.splitlines()  # the first reason at once
     assert first.startswith(f'mexica-ai: first failure of cmd:"{program}" (block 0, game ')
     assert "turn 0): illegal turn: engine" in first or "turn 1): illegal turn: engine" in first
     assert last == "mexica-ai: 2 of 2 games were forfeited; the journal says why"
     assert f'first failure of cmd:"{program}" (block 0' in " ".join(cli.out.split())
-    assert cli("report", tmp_path / "games.jsonl", "--format", "json") == 0
+    assert cli("report", tmp_path / "games.jsonl", "--format", "json") == 5
     failures = [engine["first_failure"] for engine in json.loads(cli.out)["engines"]]
     assert failures[0] is None
     assert failures[1]["reason"] == "illegal turn"
-    assert cli("report", tmp_path / "games.jsonl", "--format", "csv") == 0
-    assert [row["first_failure"] for row in csv.DictReader(cli.out.splitlines())] == ["", "illegal turn"]
+    assert cli("report", tmp_path / "games.jsonl", "--format", "csv") == 5
+    rows = list(csv.DictReader(cli.out.splitlines()))
+    assert [(row["first_failure"], row["caution"]) for row in rows] == [("", "forfeits"), ("illegal turn", "forfeits")]
 
 
 def test_texts_of_csv_are_whole():
