@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from mexica_ai.analysis.annotate import TurnEvaluation, evaluate_record, seat_turns
@@ -159,6 +159,8 @@ class Scheduler:
         *,
         seed: int,
         weights: Weights | None,
+        checks: int = 0,
+        explain: bool = False,
     ) -> AsyncGenerator[TurnEvaluation, None]:
         """Evaluate turns of a game; each search takes a slot of its own, so that others are not kept out.
 
@@ -173,13 +175,16 @@ class Scheduler:
             Of each search.
         seed : int
         weights : Weights, optional
+        checks, explain
+            As of `evaluate_record`; the searches of checks keep to the caps, too.
         """
         stop = Stop()
         loop = asyncio.get_running_loop()
         pending: set[Future[Result]] = set()
 
         def search(position: Position, settings: SearchSettings, stop: Stop) -> Result:
-            question = Question(position, replace(settings, limits=limits, weights=weights))
+            longest = self.admission.clamp(**asdict(settings.limits))
+            question = Question(position, replace(settings, limits=longest, weights=weights))
             found = asyncio.run_coroutine_threadsafe(self._search_patiently(question, call, stop), loop)
             pending.add(found)
             try:
@@ -191,11 +196,16 @@ class Scheduler:
             read = record()
             evaluations = evaluate_record(
                 read,
-                time_s=self._config.default_time_s,  # the search above has its own limits
+                time_s=limits.time_s,
+                iterations=limits.iterations,
+                threads=limits.threads,
+                memory_mb=limits.memory_mb,
                 seed=seed,
                 stop=stop,
                 turns=turns,
                 search=search,
+                checks=checks,
+                explain=explain,
             )
             return evaluations, sum(index in turns for index in seat_turns(read))
 

@@ -41,6 +41,7 @@ SERVICE_NAME = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
 MAX_REQUEST_BYTES = 1 << 20  # a position has less than 4 KiB, the record of a game a few dozen
 SMALL_BYTES = 1 << 12  # largest request that the event loop answers itself; positions have about 500 bytes
 
+MAX_CHECKS = 10  # of a turn of a record
 MAX_ID_CHARS = 64  # of the id of one of many requests
 
 _ANALYSIS_ID = re.compile(r"[A-Za-z0-9._-]{0,64}")
@@ -176,6 +177,10 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 reason="TOO_MANY_TURNS",
                 path="turns",
             )
+        if request.checks > MAX_CHECKS:
+            raise NotationError(
+                f"checks: given {request.checks}; expected 0 to {MAX_CHECKS}", reason="OUT_OF_RANGE", path="checks"
+            )
         indices = _turn_indices(request)
         for number, turn in enumerate(request.turns):
             wire.check_size(turn, f"turns[{number}]")
@@ -190,6 +195,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             limits,
             seed=seed,
             weights=weights,
+            checks=request.checks,
+            explain=request.explain,
         )
         with paths.naming(paths.RECORD):
             async with contextlib.aclosing(evaluations):

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from mexica_ai.analysis.grades import BOUNDS, MARKS, grade_of
 from mexica_ai.analysis.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, DEFAULT_TIME_S, Limits
+from mexica_ai.analysis.luck import EventWorth
 from mexica_ai.analysis.results import Candidate, Result
 from mexica_ai.analysis.search import SearchRun
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.analysis.stopping import Stop
+from mexica_ai.analysis.verdict import explain_evaluation
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record, replay
 from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S
 from mexica_ai.io.strict import quote
 
 NUM_CANDIDATES = 100  # candidates of each search; the played turn is looked up among them
-DUBIOUS, BLUNDER = 0.05, 0.15  # least losses of turns marked ? and ??
+CHECK_SCALE = 3  # by which the limits of a check are longer than those of the first search
+NEAR = 0.045  # distance of a loss from a bound of the grades at which it is checked
+FALL = 0.05  # of the share from before a turn to after it at which it is checked: the second search saw something
+SPREAD = 0.035  # standard deviation of the loss by one search of 0.1 s (benchmarks/marks.py)
+SPREAD_WEIGHT = 2  # how many estimates it counts for, beside the spread of the estimates of a turn
+CONFIDENCE_Z = 1.28  # of the interval: 80 %
 NOTE = (
     "before: the mover's published share of the win by a search before its turn; after: that by a new search of the "
     "position after it. After the engine's own turns the two agree on average, but not each time, since the second "
@@ -58,6 +69,18 @@ class TurnEvaluation:
         Iterations of the searches run for this turn. A search that the turn before already ran counts there.
     seconds : float
         Time of these searches.
+    points_lost : float
+        By how much the turn worsened the seat's expected score less the best other one, from the searches of `loss`.
+    grade : str
+        inaccuracy, mistake, blunder or "", see `mexica_ai.analysis.grades.grade_of`.
+    interval : list of float, optional
+        Ends of the 80 % interval of the loss, if it was checked by further searches.
+    is_unsure : bool
+        Whether a bound of the grades still lies within the interval.
+    answer : list of str
+        The turn that the search expects after it; empty without a grade, before a random event and at the end.
+    explanation : list of str
+        Why the turn has its grade, in sentences, if that was asked for.
     """
 
     turn_index: int
@@ -73,15 +96,22 @@ class TurnEvaluation:
     scores: list[float]
     iterations: int
     seconds: float
+    points_lost: float = 0.0
+    grade: str = ""
+    interval: list[float] | None = None
+    is_unsure: bool = False
+    answer: list[str] = field(default_factory=list)
+    explanation: list[str] = field(default_factory=list)
+
+    @property
+    def mark(self) -> str:
+        """?! for an inaccuracy, ? for a mistake, ?? for a blunder, in brackets if it is not sure; or none."""
+        mark = MARKS[self.grade]
+        return f"({mark})" if mark and self.is_unsure else mark
 
     def to_json(self) -> dict[str, Any]:
         """Return the evaluation as a JSON object whose keys are the attributes' names."""
         return asdict(self)
-
-
-def mark_of(loss: float) -> str:
-    """Return the mark of a turn with a loss: ??, ? or none."""
-    return "??" if loss >= BLUNDER else "?" if loss >= DUBIOUS else ""
 
 
 def recorded_evaluations(record: dict[str, Any]) -> list[TurnEvaluation]:
@@ -92,7 +122,9 @@ def recorded_evaluations(record: dict[str, Any]) -> list[TurnEvaluation]:
     record : dict
         A record that `check_played` or `mexica_ai.game.records.check_record` accepts.
     """
-    return [TurnEvaluation(**entry) for entry in record.get("evaluations", {}).get("turns", ())]
+    found = [TurnEvaluation(**entry) for entry in record.get("evaluations", {}).get("turns", ())]
+    # Early versions kept no grade.
+    return [one if one.grade else dataclasses.replace(one, grade=grade_of(one.loss)) for one in found]
 
 
 def with_evaluations(
@@ -103,6 +135,7 @@ def with_evaluations(
     iterations: int | None = None,
     seed: int | None = None,
     build: str | None = None,
+    events: Sequence[EventWorth] = (),
 ) -> dict[str, Any]:
     """Return a copy of a record with evaluations of its turns added; those of other turns stay.
 
@@ -115,11 +148,38 @@ def with_evaluations(
         Limits and seed of each search, if they are known.
     build : str, optional
         The version of the program that searched.
+    events : sequence of EventWorth
+        What the random events of the game were worth; none keeps those that the record has.
     """
     settings = {"time_s": time_s, "iterations": iterations, "seed": seed}
     by_turn = {one.turn_index: one for one in [*recorded_evaluations(record), *evaluations]}
     turns = [one.to_json() for _, one in sorted(by_turn.items())]
-    return record | {"evaluations": ({"build": build} if build else {}) | settings | {"turns": turns}}
+    worths = [event.to_json() for event in events] or record.get("evaluations", {}).get("events")
+    more = {"events": worths} if worths else {}
+    return record | {"evaluations": ({"build": build} if build else {}) | settings | {"turns": turns} | more}
+
+
+def explained(record: dict[str, Any], evaluations: Iterable[TurnEvaluation]) -> list[TurnEvaluation]:
+    """Return evaluations whose graded turns have explanations; those that have none get them, without a search.
+
+    Parameters
+    ----------
+    record : dict
+        A record that `check_played` accepts.
+    evaluations : iterable of TurnEvaluation
+        Of its turns.
+    """
+    position = Position.from_json(record["start"])
+    positions = []
+    for turn in record["turns"]:
+        positions.append(position.copy())
+        position.push(turn)
+    return [
+        dataclasses.replace(one, explanation=explain_evaluation(positions[one.turn_index], one))
+        if one.grade and not one.explanation
+        else one
+        for one in evaluations
+    ]
 
 
 def evaluate_record(
@@ -133,6 +193,8 @@ def evaluate_record(
     stop: Stop | None = None,
     turns: Iterable[int] | None = None,
     search: Callable[[Position, SearchSettings, Stop], Result] | None = None,
+    checks: int = 0,
+    explain: bool = False,
 ) -> Iterator[TurnEvaluation]:
     """Evaluate the turns of a played game; yield each evaluation as soon as its searches are done.
 
@@ -167,6 +229,12 @@ def evaluate_record(
         skipped.
     search : callable, optional
         Replaces `SearchRun`: called with a position, the settings and a `Stop`, it returns the result.
+    checks : int
+        How often a turn is searched again if its loss is near a bound of the grades: each time with three times the
+        limits and another seed, until the interval of the loss leaves the bound. Such a turn takes up to 9 searches
+        more for each check.
+    explain : bool
+        Whether turns with a grade get their `explanation`.
 
     Yields
     ------
@@ -190,15 +258,33 @@ def evaluate_record(
 
     stop, search = stop or Stop(), search or _search
 
-    def search_position(position: Position) -> Result:
+    def search_position(position: Position, scale: int, number: int) -> Result:
         if stop.is_set():
             raise _Stopped
-        result = search(position, settings, stop)
+        result = search(position, _scaled(settings, scale, number), stop)
         if result.stop_reason == "stopped":
             raise _Stopped
         return result
 
-    return _evaluate(Position.from_json(data["start"]), played, asked, search_position)
+    plan = _Plan(search_position, checks, explain)
+    return _evaluate(Position.from_json(data["start"]), played, asked, plan)
+
+
+def _scaled(settings: SearchSettings, scale: int, number: int) -> SearchSettings:
+    """Return the settings of a check: limits multiplied by `scale`, and another seed for each number above 0."""
+    if number == 0:
+        return settings
+    limits = settings.limits
+    longer = {
+        key: min(most, scale * value)
+        for key, value, most in (
+            ("time_s", limits.time_s, MAX_TIME_S),
+            ("iterations", limits.iterations, MAX_INT64),
+        )
+        if value is not None
+    }
+    seed = None if settings.seed is None else (settings.seed + number) % (MAX_INT64 + 1)
+    return dataclasses.replace(settings, limits=dataclasses.replace(limits, **longer), seed=seed)
 
 
 def _search(position: Position, settings: SearchSettings, stop: Stop) -> Result:
@@ -271,9 +357,20 @@ def _checked_indices(turns: Iterable[object], number: int) -> set[int]:
     return indices
 
 
-def _evaluate(
-    position: Position, played: list[list[str]], asked: set[int], search_position: Callable[[Position], Result]
-) -> Iterator[TurnEvaluation]:
+@dataclass(frozen=True)
+class _Plan:
+    """How the turns of a record are evaluated.
+
+    `search(position, scale, number)` searches a position with limits multiplied by `scale`; `number` makes the seed
+    another one. Turns whose loss is near a bound of the grades are checked up to `checks` times.
+    """
+
+    search: Callable[[Position, int, int], Result]
+    checks: int
+    explains: bool
+
+
+def _evaluate(position: Position, played: list[list[str]], asked: set[int], plan: _Plan) -> Iterator[TurnEvaluation]:
     known: Result | None = None  # result of a search of the position, if the turn before already ran one
     for index, turn in enumerate(played[: max(asked, default=-1) + 1]):
         following = position.copy()
@@ -281,11 +378,63 @@ def _evaluate(
         after: Result | None = None
         if index in asked and not position.is_chance:
             try:
-                evaluation, after = _evaluate_turn(index, turn, position, following, known, search_position)
+                evaluation, after = _evaluate_turn(index, turn, position, following, known, plan)
             except _Stopped:
                 return
             yield evaluation
         position, known = following, None if following.is_chance else after
+
+
+class _Turn:
+    """Compares a turn with what searches choose in its place."""
+
+    def __init__(self, index: int, position: Position, following: Position, plan: _Plan) -> None:
+        self._index, self._position, self._following, self._plan = index, position, following, plan
+        assert position.to_move is not None
+        self._seat = position.to_move
+        self.done: list[Result] = []
+
+    def search(self, position: Position, scale: int, number: int) -> Result:
+        self.done.append(self._plan.search(position, scale, number))
+        return self.done[-1]
+
+    def value_of(self, other: Position, scale: int, number: int) -> tuple[list[float], list[float], Result | None]:
+        """Return the expected shares of the win and final scores of a position, and the result, if any."""
+        other = _after_events(other, self._index)
+        if other.is_over:
+            return other.state.returns(), other.state.scores(), None
+        result = self.search(other, scale, number)
+        return result.value, result.expected_scores, result
+
+    def compare(self, before: Result, after: tuple[list[float], list[float]] | None, scale: int, number: int) -> _Loss:
+        """Return what the turn gives away by a search of the position before it, and by others if they are needed."""
+        seat = self._seat
+        chosen = _after(self._position, before.turn)
+        if chosen == self._following:
+            return _Loss(0.0, 0.0, scale, None)
+        if same := _candidate(self._position, before, self._following):
+            one, other = before, same
+            values = one.value[seat] - other.value[seat]
+            return _Loss(values, _lead(one.expected_scores, seat) - _lead(other.expected_scores, seat), scale, before)
+        if after is None:
+            after = self.value_of(self._following, scale, number)[:2]
+        if before.value[seat] <= after[0][seat]:
+            return _Loss(0.0, 0.0, scale, before)
+        best = self.value_of(chosen, scale, number)
+        return _Loss(best[0][seat] - after[0][seat], _lead(best[1], seat) - _lead(after[1], seat), scale, before)
+
+
+@dataclass(frozen=True)
+class _Loss:
+    """An estimate of what a turn gave away: share of the win and points; `scale` is its weight, `before` its search.
+
+    `before` is None if that chose the turn itself.
+    """
+
+    share: float
+    points: float
+    scale: int
+    before: Result | None
 
 
 def _evaluate_turn(
@@ -294,51 +443,81 @@ def _evaluate_turn(
     position: Position,
     following: Position,
     known: Result | None,
-    search_position: Callable[[Position], Result],
+    plan: _Plan,
 ) -> tuple[TurnEvaluation, Result | None]:
     """Return the evaluation of a turn, and the result of the search of the position after it, if any."""
-    done: list[Result] = []
-
-    def value_of(other: Position) -> tuple[list[float], list[float], Result | None]:
-        """Return the expected shares of the win and final scores of a position, and the result, if any."""
-        other = _after_events(other, index)
-        if other.is_over:
-            return other.state.returns(), other.state.scores(), None
-        done.append(search_position(other))
-        return done[-1].value, done[-1].expected_scores, done[-1]
-
+    one = _Turn(index, position, following, plan)
     seat = position.to_move
     assert seat is not None
-    before = known
-    if before is None:
-        before = search_position(position)
-        done.append(before)
-    after, scores_after, result_after = value_of(following)
-    chosen = _after(position, before.turn)
-    is_choice = chosen == following
-    loss = 0.0
-    if not is_choice:
-        same = _candidate(position, before, following)
-        if same:
-            loss = before.value[seat] - same.value[seat]
-        elif before.value[seat] > after[seat]:
-            loss = value_of(chosen)[0][seat] - after[seat]
+    before = known or one.search(position, 1, 0)
+    after, scores_after, result_after = one.value_of(following, 1, 0)
+    losses = [one.compare(before, (after, scores_after), 1, 0)]
+    best_score = max(before.expected_scores, default=0.0)
+    is_doubtful = is_near_bound(losses[0].share) or before.value[seat] - after[seat] >= FALL
+    for number in range(1, plan.checks + 1):
+        if not is_doubtful or (number > 1 and not _is_unsure(_interval(losses))):
+            break
+        again = one.search(position, CHECK_SCALE, number)
+        losses.append(one.compare(again, None, CHECK_SCALE, number))
+    weight = sum(each.scale for each in losses)
+    loss = max(0.0, sum(each.scale * each.share for each in losses) / weight)
+    points_lost = max(0.0, sum(each.scale * each.points for each in losses) / weight)
+    chosen_by = next((each.before for each in reversed(losses) if each.before is not None), None)
+    if chosen_by is None:  # each search chose the turn itself
+        loss = points_lost = 0.0
+    interval = _interval(losses) if len(losses) > 1 else None
+    grade = grade_of(loss, points_lost, best_score)
     evaluation = TurnEvaluation(
         turn_index=index,
         seat=seat,
         turn=turn,
         before=before.value,
         after=after,
-        choice=turn if is_choice else before.turn,
-        choice_value=before.value,
-        loss=max(0.0, loss),
+        choice=turn if chosen_by is None else chosen_by.turn,
+        choice_value=(chosen_by or before).value,
+        loss=loss,
         expected_scores_before=before.expected_scores,
         expected_scores_after=scores_after,
         scores=following.scores,
-        iterations=sum(result.iterations for result in done),
-        seconds=sum(result.seconds for result in done),
+        iterations=sum(result.iterations for result in one.done),
+        seconds=sum(result.seconds for result in one.done),
+        points_lost=points_lost,
+        grade=grade,
+        interval=interval,
+        is_unsure=interval is not None and _is_unsure(interval),
+        answer=result_after.turn if grade and result_after is not None and not following.is_chance else [],
     )
+    if plan.explains and grade and chosen_by is not None:
+        evaluation = dataclasses.replace(evaluation, explanation=explain_evaluation(position, evaluation))
     return evaluation, result_after
+
+
+def _lead(scores: list[float], seat: int) -> float:
+    """Return the score of a seat less the best other one."""
+    return scores[seat] - max(score for other, score in enumerate(scores) if other != seat)
+
+
+def is_near_bound(loss: float) -> bool:
+    """Return whether a loss, by one search, is so near a bound of the grades that another search may cross it."""
+    return any(abs(loss - bound) < NEAR for bound in BOUNDS)
+
+
+def _interval(losses: list[_Loss]) -> list[float]:
+    """Return the ends of the interval of a loss, 0 to 1, from estimates of it.
+
+    `SPREAD` is the standard deviation of an estimate by searches of scale 1, as measured; the spread of the estimates
+    themselves counts beside it.
+    """
+    weight = sum(each.scale for each in losses)
+    mean = sum(each.scale * each.share for each in losses) / weight
+    squares = sum(each.scale * (each.share - mean) ** 2 for each in losses)
+    variance = (SPREAD_WEIGHT * SPREAD**2 + squares) / (SPREAD_WEIGHT + len(losses) - 1)
+    half = CONFIDENCE_Z * math.sqrt(variance / weight)
+    return [min(1.0, max(0.0, end)) for end in (mean - half, mean + half)]
+
+
+def _is_unsure(interval: list[float]) -> bool:
+    return any(interval[0] < bound <= interval[1] for bound in BOUNDS)
 
 
 def _after_events(position: Position, seed: int) -> Position:

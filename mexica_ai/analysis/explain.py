@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from mexica_ai.analysis.purposes import purposes
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.game.steps import Step, play_steps
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from mexica_ai.analysis.results import Candidate, Forecast, Result
 
 MIN_VISITS = 20  # least visits of a forecast that is mentioned
+MIN_COMPARED = 0.02  # of the best turn's visits; the mean of a turn with fewer says little either way
 _FIELD_OF_SEAT = re.compile(r"seats\[(\d)\]\.(\w+)")
 
 
@@ -80,8 +82,9 @@ def explain(position: Position, result: Result) -> Explanation:
     points += [None] * (len(best.turn) + 1 - len(points))
     last = points[0]
     steps, before = [], position.to_json()
-    for step, point in zip(play_steps(position, best.turn), points[1:], strict=False):
-        steps.append(ExplainedStep(step, point, _sentence(step, point, last, seat, before)))
+    why = purposes(position, best.turn, best.line)
+    for step, point, purpose in zip(play_steps(position, best.turn), points[1:], why, strict=False):
+        steps.append(ExplainedStep(step, point, _sentence(step, point, last, seat, before, purpose)))
         last, before = point or last, step.position.to_json()
     sentences = [each.sentence for each in steps]
     gives_away = None
@@ -97,7 +100,23 @@ def explain(position: Position, result: Result) -> Explanation:
     return Explanation(steps, gives_away, reply, sentences)
 
 
-def _sentence(step: Step, point: Forecast | None, last: Forecast | None, seat: int, before: dict[str, Any]) -> str:
+def _sentence(
+    step: Step, point: Forecast | None, last: Forecast | None, seat: int, before: dict[str, Any], purpose: str
+) -> str:
+    facts = effects_of(step, seat, before)
+    nothing = "ends the turn" if step.is_turn_over else "changes no count at once"
+    text = f"{step.action}: {', '.join([purpose] * bool(purpose) + facts) or nothing}"
+    if point is not None:
+        share = 100 * point.value[seat]
+        text += f"; then seat {seat} expects {share:.1f} % of the win"
+        if last is not None:
+            text += f" ({share - 100 * last.value[seat]:+.1f} by this action)"
+        text += f" and {point.expected_scores[seat]:.1f} points"
+    return text + "."
+
+
+def effects_of(step: Step, seat: int, before: dict[str, Any]) -> list[str]:
+    """Return clauses about what a seat's action costs, scores and changes; `before` is the JSON position before it."""
     facts = [f"costs {_count(amount, name.replace('_', ' '))}" for name, amount in step.cost.items()]
     facts += [
         f"seat {other} scores {points:g}" if other != seat else f"scores {points:g}"
@@ -109,28 +128,20 @@ def _sentence(step: Step, point: Forecast | None, last: Forecast | None, seat: i
         if match and match[2] != "score" and match[2] not in step.cost and type(old) is type(new) is int:
             owner = "" if int(match[1]) == seat else f"seat {match[1]}'s "
             facts.append(f"{owner}{match[2].replace('_', ' ')} {old} to {new}")
-    facts += registry.get(step.position.game).reasons.describe_effects(before, step.position.to_json(), seat)
-    nothing = "ends the turn" if step.is_turn_over else "changes no count at once"
-    text = f"{step.action}: {', '.join(facts) or nothing}"
-    if point is not None:
-        share = 100 * point.value[seat]
-        text += f"; then seat {seat} expects {share:.1f} % of the win"
-        if last is not None:
-            text += f" ({share - 100 * last.value[seat]:+.1f})"
-        text += f" and {point.expected_scores[seat]:.1f} points"
-    return text + "."
+    return facts + registry.get(step.position.game).reasons.describe_effects(before, step.position.to_json(), seat)
 
 
 def _runner_up(best: Candidate, other: Candidate, seat: int, gives_away: float) -> str:
     turn = "; ".join(other.turn)
     shares = f"{100 * other.value[seat]:.1f} against {100 * best.value[seat]:.1f} % of the win"
     visits = f"{other.visits:,} iterations against {best.visits:,}"
-    if gives_away >= 0:
-        return f"The next turn by iterations, {turn}, gives away {100 * gives_away:.1f} % ({shares}; {visits})."
-    return (
-        f"The next turn by iterations, {turn}, has a higher mean ({shares}), but too few iterations to trust it "
-        f"({visits})."
-    )
+    if gives_away < 0 or other.visits < MIN_COMPARED * best.visits:
+        than = "higher" if gives_away < 0 else "lower"
+        return (
+            f"The next turn by iterations, {turn}, has a {than} mean ({shares}), but too few iterations to trust it "
+            f"({visits})."
+        )
+    return f"The next turn by iterations, {turn}, gives away {100 * gives_away:.1f} % ({shares}; {visits})."
 
 
 def _count(number: int, noun: str) -> str:

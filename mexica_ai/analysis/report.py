@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from mexica_ai.analysis.annotate import NOTE, TurnEvaluation, mark_of, seat_turns
+from mexica_ai.analysis.annotate import NOTE, TurnEvaluation, seat_turns
+from mexica_ai.analysis.grades import MARKS, PHASES, describe_turning_points, seat_accuracies
+from mexica_ai.analysis.ledger import accounts_of, describe_accounts
+from mexica_ai.analysis.luck import events_in
 from mexica_ai.draw import palette, shares
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
@@ -69,6 +72,7 @@ def report(record: dict[str, Any], evaluations: Sequence[TurnEvaluation], *, wor
     parts = [
         f"<h1>{escape(title)}</h1>",
         _summary(record, evaluations),
+        _course(record, evaluations),
         "<h2>Share of the win</h2>",
         shares.draw_shares(
             graph_turns(record, evaluations), players=record["start"]["players"], theme="page", link="#turn-{}"
@@ -114,21 +118,42 @@ def _turn(turn: list[str]) -> str:
 def _summary(record: dict[str, Any], evaluations: Sequence[TurnEvaluation]) -> str:
     rows = []
     players, engines = record["start"]["players"], record.get("engines")
+    accuracies = seat_accuracies(evaluations, len(record["turns"]))
     for seat in range(players):
-        losses = [one.loss for one in evaluations if one.seat == seat]
-        marks = [mark_of(loss) for loss in losses]
+        own = [one for one in evaluations if one.seat == seat]
+        losses = [one.loss for one in own]
+        marks = [MARKS[one.grade] for one in own]
+        total, phases = accuracies.get(seat, (None, dict.fromkeys(PHASES)))
+        parts = "".join(f"<td class=n>{_whole(part)}" for part in (total, *phases.values()))
         mean = f"{sum(losses) / len(losses):.3f}" if losses else "-"
         score = record["scores"][seat] if record.get("scores") else "-"
         won = " (won)" if seat in (record.get("winners") or ()) else ""
         name = escape(engines[seat]) if engines else ""
         rows.append(
             f"<tr><td>{_seat(seat)}<td>{name}<td class=n>{score}{won}<td class=n>{len(losses)}<td class=n>{mean}"
-            f"<td class=n>{marks.count('?')}<td class=n>{marks.count('??')}"
+            f"<td class=n>{marks.count('?!')}<td class=n>{marks.count('?')}<td class=n>{marks.count('??')}{parts}"
         )
     return (
         "<table><thead><tr><th>seat<th>engine<th class=n>points<th class=n>turns<th class=n>mean loss"
-        "<th class=n>?<th class=n>??</thead><tbody>" + "".join(rows) + "</tbody></table>"
+        "<th class=n>?!<th class=n>?<th class=n>??<th class=n>accuracy"
+        + "".join(f"<th class=n>{phase}" for phase in PHASES)
+        + "</thead><tbody>"
+        + "".join(rows)
+        + "</tbody></table>"
     )
+
+
+def _whole(number: float | None) -> str:
+    return "-" if number is None else f"{number:.0f}"
+
+
+def _course(record: dict[str, Any], evaluations: Sequence[TurnEvaluation]) -> str:
+    """Return the turning points of the game, and what turns and luck did for each seat."""
+    text = f"<p>{escape(describe_turning_points(evaluations))}</p>"
+    if accounts := accounts_of(record, evaluations, events_in(record)):
+        text += "<p>From the first share of the win to the result, in percentage points:</p><ul>"
+        text += "".join(f"<li>{escape(line)}</li>" for line in describe_accounts(accounts)) + "</ul>"
+    return text
 
 
 def graph_turns(record: dict[str, Any], evaluations: Sequence[TurnEvaluation]) -> list[shares.Turn]:
@@ -141,18 +166,20 @@ def graph_turns(record: dict[str, Any], evaluations: Sequence[TurnEvaluation]) -
         last = order[one.turn_index]
         before = None if is_next else one.before
         label = TURN_SEPARATOR.join(one.turn)
-        turns.append(shares.Turn(one.turn_index + 1, one.seat, one.after, one.loss, label, mark_of(one.loss), before))
+        turns.append(shares.Turn(one.turn_index + 1, one.seat, one.after, one.loss, label, one.mark, before))
     return turns
 
 
 def _boards(one: TurnEvaluation, position: Position) -> str:
     number, seat = one.turn_index + 1, one.seat
+    what = one.grade or "a turn"
+    why = f"<p>{escape(' '.join(one.explanation))}</p>" if one.explanation else ""
     return (
-        f'<section class=turn id="boards-{number}"><h3>Turn {number}, {_seat(seat)}: lost {one.loss:.3f} '
-        f"{mark_of(one.loss)}</h3><div class=boards>"
+        f'<section class=turn id="boards-{number}"><h3>Turn {number}, {_seat(seat)}: {what} that lost {one.loss:.3f} '
+        f"{one.mark}</h3><div class=boards>"
         f"<figure>{_board(position, one.turn)}<figcaption>Played: {_turn(one.turn)}</figcaption></figure>"
         f"<figure>{_board(position, one.choice)}<figcaption>Better: {_turn(one.choice)}</figcaption></figure>"
-        f"</div><p class=note>Expected points after it {_numbers(one.expected_scores_after)}, before it "
+        f"</div>{why}<p class=note>Expected points after it {_numbers(one.expected_scores_after)}, before it "
         f'{_numbers(one.expected_scores_before)} by seat. <a href="#turn-{number}">Row of the table</a></p></section>'
     )
 
@@ -175,7 +202,7 @@ def _table(evaluations: Sequence[TurnEvaluation], shown: set[int]) -> str:
         better = "" if one.choice == one.turn else f"<br><small>engine: {_turn(one.choice)}</small>"
         rows.append(
             f'<tr id="turn-{number}" data-turn="{number}" data-loss="{one.loss}"><td class=n>{number}<td>{_seat(seat)}'
-            f"<td class=n>{one.before[seat]:.3f} → {one.after[seat]:.3f}<td class=n>{one.loss:.3f} {mark_of(one.loss)}"
+            f"<td class=n>{one.before[seat]:.3f} → {one.after[seat]:.3f}<td class=n>{one.loss:.3f} {one.mark}"
             f"<td class=n>{_numbers(one.scores, 'g')}<td>{_turn(one.turn)}{link}{better}"
         )
     return (

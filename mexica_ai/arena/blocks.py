@@ -72,6 +72,8 @@ class Games:
         self.ranks = np.array([outcome.ranks for outcome in self.outcomes], dtype=float).reshape(shape)
         margins = [nothing if outcome.margins is None else outcome.margins for outcome in self.outcomes]
         self.margins = np.array(margins, dtype=float).reshape(shape)
+        luck = [nothing if outcome.luck is None else outcome.luck for outcome in self.outcomes]
+        self.luck = np.array(luck, dtype=float).reshape(shape)
 
     def with_pattern(self, pattern: str) -> Games:
         """Return the games of one pattern; only those of complete blocks."""
@@ -87,6 +89,10 @@ class Games:
     def share_means(self, chosen: np.ndarray) -> BlockMeans:
         """Return the mean share of the win of the chosen seats per block."""
         return self._means(self.shares, chosen, lambda k: (1.0 * (k == self.seats), 1.0 * (k > 0)))
+
+    def adjusted_means(self, chosen: np.ndarray) -> BlockMeans:
+        """Return the mean share of the win, less luck, of the chosen seats per block; each game has its luck."""
+        return self._means(self.shares - self.luck, chosen, lambda k: (k * -np.inf, k * np.inf))
 
     def rank_means(self, chosen: np.ndarray) -> BlockMeans:
         """Return the mean rank of the chosen seats per block."""

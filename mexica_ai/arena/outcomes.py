@@ -27,6 +27,8 @@ class Outcome:
         an adjudication.
     forfeit : int, optional
         The seat that forfeited.
+    luck : tuple of float, optional
+        What the random events of the game were worth to each seat (`adjust`); None if it was not asked for.
     """
 
     block: int
@@ -36,3 +38,4 @@ class Outcome:
     ranks: tuple[float, ...]
     margins: tuple[float, ...] | None
     forfeit: int | None = None
+    luck: tuple[float, ...] | None = None

@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from mexica_ai.arena import counts, forfeits, statistics
+from mexica_ai.arena.adjust import adjusted_json, format_adjusted, with_luck
 from mexica_ai.arena.forfeits import LATE_REASONS, MARK
 from mexica_ai.arena.nelo import test_json
 from mexica_ai.arena.outcomes import Outcome
@@ -92,10 +93,11 @@ class Collected:
     first_failures: list[dict[str, Any] | None] = field(default_factory=list)
 
 
-def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
+def collect(games: Iterable[tuple[Tournament, dict[str, Any]]], *, adjust: bool = False) -> Collected:
     """Collect records; each game of each tournament counts once.
 
-    Engines with the same spec, weights and clock are the same engine in all tournaments.
+    Engines with the same spec, weights and clock are the same engine in all tournaments. With `adjust` each outcome
+    has its luck, which takes some 20 milliseconds a game.
 
     Raises
     ------
@@ -136,6 +138,8 @@ def collect(games: Iterable[tuple[Tournament, dict[str, Any]]]) -> Collected:
         seating = tuple(engines[engine] for engine in arena["seating"])
         block = blocks.setdefault(key[:2], len(blocks))
         outcome = outcome_of(record, block, seating)
+        if adjust:
+            outcome = with_luck(outcome, record)
         own = outcome_of(record, arena["block"], tuple(arena["seating"]))
         collected.by_tournament[which][1].append(own)
         _count_usage(collected, seating, record, outcome, tournament)
@@ -302,8 +306,13 @@ def evaluate(
     }
     if len(found["standings"]) == 1 and len(collected.by_tournament) == 1:
         _add_standings(engines, found["standings"][0])
+    is_adjusted = bool(outcomes) and outcomes[0].luck is not None
+    if is_adjusted:
+        found["adjusted"] = adjusted_json(outcomes, collected.names, collected.players)
     if sprt is not None:
         found["sprt"] = sprt_json(sprt, sprt.state(outcomes))
+        if is_adjusted:
+            found["adjusted"]["sprt"] = sprt_json(sprt, sprt.state(outcomes, adjust=True))
     if anchor is not None:
         found["anchor"] = {"name": anchor[0], "rating": anchor[1]}
     return found
@@ -489,9 +498,12 @@ def format_table(found: dict[str, Any], width: int | None = None) -> str:
         lines += ["", *result_table(found, width), "", *seat_table(found, width)]
     if found["patterns"]:
         lines += ["", *pattern_table(found["patterns"], width)]
-    if "sprt" in found:
-        text = format_sprt(found["sprt"])
-        lines += ["", *(wrap(text, width) if width else [text])]
+    for name, test in (("SPRT", found.get("sprt")), ("SPRT, adjusted", found.get("adjusted", {}).get("sprt"))):
+        if test is not None:
+            text = format_sprt(test, name)
+            lines += ["", *(wrap(text, width) if width else [text])]
+    if "adjusted" in found:
+        lines += ["", *format_adjusted(found["adjusted"], width)]
     if len(found["builds"]) > 1:
         lines += ["", "played by different builds: " + "; ".join(found["builds"])]
     return "\n".join(lines) + "\n"
@@ -545,10 +557,10 @@ def describe_failure(name: str, failure: dict[str, Any]) -> str:
     return text + forfeits.busy_note(failure)
 
 
-def format_sprt(sprt: dict[str, Any]) -> str:
+def format_sprt(sprt: dict[str, Any], name: str = "SPRT") -> str:
     """Return the state of a sequential test as one line."""
     verdict = {"H0": "H0 accepted", "H1": "H1 accepted", None: "no decision yet"}[sprt["decision"]]
     return (
-        f"SPRT: {verdict}; LLR {sprt['llr']:+.2f} ({sprt['lower']:.2f}, {sprt['upper']:.2f}) after "
+        f"{name}: {verdict}; LLR {sprt['llr']:+.2f} ({sprt['lower']:.2f}, {sprt['upper']:.2f}) after "
         f"{_count(sprt['blocks'], 'block')}; {sprt['hypotheses']}"
     )

@@ -27,6 +27,7 @@ from mexica_ai.arena.outcomes import Outcome
 # and 1-12 % more games; 4.7 % with 1 and 4-30 % more games.
 PRIOR_BLOCKS = 0.25
 MAX_ELO = 2000.0  # a share of 1 in 100,000
+ADJUSTED_DIGITS = 3  # adjusted scores all differ; so there are at most some thousand values
 _BISECTIONS = 32  # half of the digits suffice, since the ratio is stationary at the solution
 
 
@@ -100,7 +101,9 @@ class SequentialTest:
     def check_reachable(self, highest: float) -> None:
         """Raise ValueError if H1 is out of reach where `highest` is the greatest possible score of a block."""
 
-    def state(self, outcomes: Sequence[Outcome], *, games_per_block: int | None = None) -> SprtState:
+    def state(
+        self, outcomes: Sequence[Outcome], *, games_per_block: int | None = None, adjust: bool = False
+    ) -> SprtState:
         """Return the state of the test after these games.
 
         Checks after every block, in the order in which they were completed, and keeps the first decision.
@@ -112,6 +115,8 @@ class SequentialTest:
             In the order in which the games ended.
         games_per_block : int, optional
             Blocks with fewer games do not count. By default every block counts as complete.
+        adjust : bool
+            Test the shares adjusted for luck; each outcome has its luck.
 
         Raises
         ------
@@ -127,7 +132,10 @@ class SequentialTest:
         lower, upper = self.bounds
         if not len(means.values):
             return SprtState(0.0, lower, upper, None, 0)
-        llrs = self.log_likelihood_ratios(means.values, means.high)
+        scores = means.values
+        if adjust:
+            scores = games.adjusted_means(games.on_seats(0)).values.round(ADJUSTED_DIGITS)
+        llrs = self.log_likelihood_ratios(scores, means.high)
         block = self.first_decision(llrs)
         blocks = len(llrs) if block is None else block + 1
         llr = float(llrs[blocks - 1])
@@ -231,9 +239,9 @@ class Sprt(SequentialTest):
         Parameters
         ----------
         scores : array of float, shape (..., B)
-            In [0, highest], in the order of the blocks.
+            In the order of the blocks; in [0, highest], or adjusted for luck and then without bounds.
         highest : float
-            Greatest possible score.
+            Greatest possible score that is not adjusted.
 
         Returns
         -------
@@ -241,12 +249,12 @@ class Sprt(SequentialTest):
         """
         self.check_reachable(highest)
         # Scores that differ only by rounding count as equal.
-        scores = np.round(np.asarray(scores, dtype=float), 9)
-        values = np.unique(np.append(scores, [0.0, highest]).round(9))
+        scores, ends = np.round(np.asarray(scores, dtype=float), 9), np.round([0.0, highest], 9)
+        values = np.unique(np.append(scores, ends))
         counts = np.cumsum(scores[..., None] == values, axis=-2, dtype=float)
-        middle = (self.share0 + self.share1) / 2 / values[-1]
-        counts[..., 0] += PRIOR_BLOCKS * (1 - middle)
-        counts[..., -1] += PRIOR_BLOCKS * middle
+        middle = (self.share0 + self.share1) / 2 / highest
+        counts[..., np.searchsorted(values, ends[0])] += PRIOR_BLOCKS * (1 - middle)
+        counts[..., np.searchsorted(values, ends[1])] += PRIOR_BLOCKS * middle
         logs = [np.log(tilt(values, counts, share)) for share in (self.share0, self.share1)]
         ratios: np.ndarray = np.einsum("...v,...v->...", counts, logs[0] - logs[1])
         return ratios

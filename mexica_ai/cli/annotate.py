@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import collections
 import json
 import os
 import re
@@ -14,18 +15,19 @@ from typing import Any
 from mexica_ai import __version__
 from mexica_ai.analysis import report as review
 from mexica_ai.analysis.annotate import (
-    BLUNDER,
-    DUBIOUS,
     NOTE,
     TurnEvaluation,
     check_played,
     evaluate_record,
-    mark_of,
+    explained,
     recorded_evaluations,
     seat_turns,
     with_evaluations,
 )
+from mexica_ai.analysis.grades import BOUNDS, GRADES, PHASES, describe_turning_points, seat_accuracies
+from mexica_ai.analysis.ledger import accounts_of, describe_accounts
 from mexica_ai.analysis.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS
+from mexica_ai.analysis.luck import EventWorth, events_in
 from mexica_ai.cli import common, picture
 from mexica_ai.cli.records import MAX_NUMBER, add_record_argument, read_record, read_records
 from mexica_ai.draw import shares
@@ -36,19 +38,26 @@ from mexica_ai.io.errors import NotationError
 from mexica_ai.io.figures import resolve_seed
 
 EXIT_INTERRUPTED = 130
+DEFAULT_CHECKS, MAX_CHECKS = 2, 10
 
 SUMMARY = "evaluate the turns of a played game"
 DESCRIPTION = f"""\
 Search the positions of a game, finished or not. For each turn print the mover's
 expected share of the win before and after it, the share that the turn gave away
 (loss), and the turn that the engine would have played. Turns are numbered from
-1; random events have numbers, too, but no rows. A loss of {DUBIOUS} or more is
-marked ?, one of {BLUNDER} or more ??.
+1; random events have numbers, too, but no rows. A loss of {BOUNDS[0]} or more is an
+inaccuracy (?!), of {BOUNDS[1]} a mistake (?), of {BOUNDS[2]} a blunder (??); points that a
+turn throws away can raise this by one grade. A turn near such a bound is
+searched again, --checks times, with three times the limits; if that does not
+settle it, its mark is in brackets. --explain says why: what the turn gave away,
+the answer that shows it, and what would have been better.
 
-Each row is printed when it is ready, and a summary by seat at the end; --worst
-prints only the worst turns, at the end. Every search gets the whole --time: a
-game of 40 turns with --time 1 takes about 60 seconds. Ctrl-C ends the search,
-prints the summary so far and exits with code 130.
+Each row is printed when it is ready, and at the end a summary by seat with the
+accuracy, the turning points, and how the turns and the luck of random events
+led to the result; --worst prints only the worst turns, at the end. Every search
+gets the whole --time: a game of 40 turns with --time 1 takes about 60 seconds,
+and with checks two to three times as long. Ctrl-C ends the search, prints the
+summary so far and exits with code 130.
 
 --record writes the record with the evaluations to a file; into RECORD itself,
 if that is the file. `show --turn` shows them, and `annotate` prints those of a
@@ -63,8 +72,8 @@ Examples:
   mexica-ai annotate game.jsonl --time 5 --record game.jsonl --html game.html
 """
 
-HEADER = "turn  seat  share of the win    loss     turn; below it the engine's, if other"
-MARGIN = " " * 43
+HEADER = "turn  seat  share of the win    loss       turn; below it the engine's, if other"
+MARGIN = " " * 45
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,6 +97,16 @@ def add_record_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--record", dest="output", metavar="FILE", help="write the record with its evaluations to this file"
+    )
+    parser.add_argument(
+        "--explain", action="store_true", help="say in sentences why the marked turns are bad; kept by --record"
+    )
+    parser.add_argument(
+        "--checks",
+        type=common.argument(whole_number(0, MAX_CHECKS)),
+        default=None,
+        metavar="N",
+        help=f"search turns near a bound of the grades again, at most N times (default: {DEFAULT_CHECKS})",
     )
     parser.add_argument("--html", metavar="FILE", help="write a report to this file, for a browser")
     picture.add_plot_option(parser, "the shares of the win and what each turn gave away")
@@ -115,6 +134,8 @@ def run(args: argparse.Namespace) -> int:
             seed=seed,
             stop=stop,
             turns=turn_indices(args.turns, record),
+            checks=DEFAULT_CHECKS if args.checks is None else args.checks,
+            explain=args.explain,
         )
         return present(evaluations, record, args, f"seed {seed}", seed)
 
@@ -129,12 +150,16 @@ def check_outputs(args: argparse.Namespace) -> None:
 
 def _recorded(record: object, args: argparse.Namespace) -> list[TurnEvaluation] | None:
     """Return the evaluations in a record if they are asked for and complete, else None."""
-    is_search = any(getattr(args, key) is not None for key in ("time", "iterations", "threads", "memory", "seed"))
+    is_search = any(
+        getattr(args, key) is not None for key in ("time", "iterations", "threads", "memory", "seed", "checks")
+    )
     if is_search or not isinstance(record, dict) or "evaluations" not in record:
         return None
     check_played(record)
     asked = turn_indices(args.turns, record) or range(len(record["turns"]))
     found = [one for one in recorded_evaluations(record) if one.turn_index in asked]
+    if args.explain:
+        found = explained(record, found)
     return found if len(found) == len(set(asked).intersection(seat_turns(record))) else None
 
 
@@ -149,6 +174,7 @@ def present(
     asked = turn_indices(args.turns, record) or range(len(record["turns"]))
     num_turns = len(set(asked).intersection(seat_turns(record)))
     found: list[TurnEvaluation] = []
+    events = collections.deque() if args.json or args.worst is not None else collections.deque(events_in(record))
     if not args.json and args.worst is None:
         terminal.say(HEADER, flush=True)
     with common.Progress("annotating") as progress:
@@ -160,14 +186,17 @@ def present(
         for evaluation in common.in_thread(evaluations, show):
             found.append(evaluation)
             if args.worst is None:
+                _print_events(events, asked, evaluation.turn_index)
                 _print(evaluation, args.json)
+    _print_events(events, asked, max(asked) + 1 if len(found) == num_turns else -1)
     if args.worst is not None:
         if not args.json:
             terminal.say(HEADER)
         for evaluation in sorted(found, key=lambda evaluation: -evaluation.loss)[: args.worst]:
             _print(evaluation, args.json)
     if not args.json:
-        terminal.say("", *_summary(found, record), "", *terminal.wrap(NOTE), *(["", last_line] if last_line else []))
+        terminal.say("", *_summary(found, record), "", *_course(found, record), "", *terminal.wrap(NOTE))
+        terminal.say(*(["", last_line] if last_line else []))
     _write(found, record, args, seed)
     if len(found) < num_turns:
         sys.stdout.flush()
@@ -182,7 +211,9 @@ def _write(found: list[TurnEvaluation], record: dict[str, Any], args: argparse.N
         settings = {"time_s": args.time, "iterations": args.iterations, "seed": seed}
         if seed is None:  # they come from the record
             settings = {key: record.get("evaluations", {}).get(key) for key in settings}
-        line = json.dumps(with_evaluations(record, found, build=__version__, **settings)).encode()
+        line = json.dumps(
+            with_evaluations(record, found, build=__version__, events=events_in(record), **settings)
+        ).encode()
         lines = [line]
         if args.record != "-" and os.path.exists(args.output) and os.path.samefile(args.record, args.output):
             lines = [text for _, text in read_records(args.record)]  # as they are: others may be no text
@@ -217,6 +248,16 @@ def turn_indices(turns: tuple[int, int] | None, record: object) -> range | None:
     return range(first - 1, last)
 
 
+def _print_events(events: collections.deque[EventWorth], asked: Sequence[int], end: int) -> None:
+    """Print the random events before a turn, of the turns that were asked for, and take them from the queue."""
+    while events and events[0].turn_index < end:
+        event = events.popleft()
+        if event.turn_index in asked:
+            worths = " ".join(f"{worth:+.3f}" for worth in event.worth)
+            row = f"{event.turn_index + 1:4}        luck {worths}  "
+            terminal.say(*terminal.wrap_turn(event.event or ["(what comes next)"], terminal.width(), row, MARGIN))
+
+
 def _print(evaluation: TurnEvaluation, is_json: bool) -> None:
     if is_json:
         print(json.dumps(evaluation.to_json()), flush=True)
@@ -224,24 +265,39 @@ def _print(evaluation: TurnEvaluation, is_json: bool) -> None:
     seat, loss = evaluation.seat, evaluation.loss
     row = (
         f"{evaluation.turn_index + 1:4}  {seat:4}  {evaluation.before[seat]:.3f} -> "
-        f"{evaluation.after[seat]:.3f}  {loss:8.3f} {mark_of(loss):2}  "
+        f"{evaluation.after[seat]:.3f}  {loss:8.3f} {evaluation.mark:4}  "
     )
     columns = terminal.width()
     lines = terminal.wrap_turn(evaluation.turn, columns, row, MARGIN + "  ")
     if evaluation.choice != evaluation.turn:
         lines += terminal.wrap_turn(evaluation.choice, columns, MARGIN, MARGIN + "  ")
+    for sentence in evaluation.explanation:
+        lines += [f"      {line}" for line in terminal.wrap(sentence, columns - 6)]
     terminal.say(*lines, flush=True)
 
 
 def _summary(found: Sequence[TurnEvaluation], record: dict[str, Any]) -> list[str]:
-    """Return the summary, one line per seat; a turn marked `??` does not count as `?`."""
-    lines = ["seat  turns  mean loss     ?    ??" + "  engine" * bool(record.get("engines"))]
-    for seat in sorted({evaluation.seat for evaluation in found}):
-        losses = [evaluation.loss for evaluation in found if evaluation.seat == seat]
-        marks = [mark_of(loss) for loss in losses]
+    """Return the summary, one line per seat: each turn counts under one mark; unsure ones among them."""
+    accuracies = seat_accuracies(found, len(record["turns"]))
+    head = "  ".join(f"{phase:>7}" for phase in PHASES)
+    lines = [f"seat  turns  mean loss  ?!   ?  ??  accuracy  {head}" + "  engine" * bool(record.get("engines"))]
+    for seat, (total, phases) in accuracies.items():
+        own = [one for one in found if one.seat == seat]
+        counts = [sum(one.grade == grade for one in own) for grade in GRADES[1:]]
         engine = f"  {terminal.shorten(record['engines'][seat])}" if record.get("engines") else ""
+        parts = "  ".join(f"{'-' if part is None else format(part, '.0f'):>7}" for part in phases.values())
         lines.append(
-            f"{seat:4}  {len(losses):5}  {sum(losses) / len(losses):9.3f}  {marks.count('?'):4}  "
-            f"{marks.count('??'):4}{engine}"
+            f"{seat:4}  {len(own):5}  {sum(one.loss for one in own) / len(own):9.3f}"
+            f"{counts[0]:4}{counts[1]:4}{counts[2]:4}  {total or 0.0:8.1f}  {parts}{engine}"
         )
+    return lines
+
+
+def _course(found: Sequence[TurnEvaluation], record: dict[str, Any]) -> list[str]:
+    """Return the turning points of the game, and what turns and luck did for each seat."""
+    lines = terminal.wrap(describe_turning_points(found))
+    if accounts := accounts_of(record, found, events_in(record)):
+        lines += ["", "From the first share of the win to the result, in percentage points:"]
+        for text in describe_accounts(accounts):
+            lines += terminal.wrap(text)
     return lines

@@ -210,7 +210,7 @@ def _run_report(paths: list[str], options: TournamentOptions) -> int:
         if journal.is_torn:
             _note(f"{journal.path}: the last line is incomplete and not counted")
     games = [game for journal in journals for game in journal.games]
-    collected = collect(games)
+    collected = collect(games, adjust=options.adjust)
     sprt = test_of(options, games[0][0], len(collected.names)) if games else None
     if options.text:
         _write_texts(options.text, games)
@@ -244,9 +244,9 @@ def _run_tournament(options: TournamentOptions) -> int:
     if options.cluster is None:  # a cluster starts programs on its workers, not here
         check_engines(tournament, log)
     html = HtmlReport(options.html) if options.html else None
-    test = EndTest(sprt, options.forfeits, tournament)
+    test = EndTest(sprt, options.forfeits, tournament, options.adjust)
     progress, failure = _play(options, tournament, num_blocks, openings, test, log, html)
-    collected = collect((progress.tournament, record) for record in progress.records)
+    collected = collect(((progress.tournament, record) for record in progress.records), adjust=options.adjust)
     found = _print_report(options, collected, sprt)
     if html:
         html.write([(progress.tournament, record) for record in progress.records], found)
@@ -384,7 +384,8 @@ def _exit_code(progress: Progress, found: dict[str, Any], is_ended_by_forfeits: 
         return EXIT_LOST
     if is_ended_by_forfeits or _rests_on_forfeits(found):
         return EXIT_FORFEITS
-    decision = found["sprt"]["decision"] if "sprt" in found else None
+    test = found.get("adjusted", found).get("sprt")  # the one that ends the tournament
+    decision = test["decision"] if test else None
     if decision is not None:  # games that could not be played do not change it
         return {"H1": 0, "H0": EXIT_H0}[decision]
     if progress.lost:
@@ -416,7 +417,7 @@ def _figures(options: TournamentOptions, progress: Progress, test: EndTest) -> d
 
     games = ((progress.tournament, record) for record in progress.records)
     anchor = options.anchor if progress.records else None
-    return evaluate(collect(games), test.sprt, anchor, options.forfeits)
+    return evaluate(collect(games, adjust=options.adjust), test.sprt, anchor, options.forfeits)
 
 
 def _print_report(options: TournamentOptions, collected: Collected, sprt: SequentialTest | None) -> dict[str, Any]:

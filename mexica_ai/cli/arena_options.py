@@ -250,6 +250,13 @@ class TournamentOptions:
         "of the win per seat. The tournament ends at the decision",
         metavar="A,B,ALPHA,BETA",
     )
+    adjust: bool = _option(
+        OUTPUT,
+        "also report shares adjusted for the luck of random events; with --sprt, the test of adjusted shares is the "
+        "one that decides",
+        False,
+        action="store_true",
+    )
     anchor: tuple[str, float] | None = _option(
         OUTPUT,
         "give this engine this rating, and the others theirs by their difference from it",

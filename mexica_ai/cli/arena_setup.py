@@ -142,7 +142,7 @@ def processors_of(options: TournamentOptions) -> list[frozenset[int]]:
 
 def test_of(options: TournamentOptions, tournament: Tournament, num_engines: int) -> SequentialTest | None:
     """Return the sequential test that the options ask for, if any."""
-    from mexica_ai.arena.nelo import parse_test
+    from mexica_ai.arena.nelo import NeloSprt, parse_test
 
     if options.sprt is None:
         return None
@@ -151,6 +151,8 @@ def test_of(options: TournamentOptions, tournament: Tournament, num_engines: int
     try:
         sprt = parse_test(options.sprt, tournament.players)
         seatings = [game.seating for game in tournament.block(0)]
+        if options.adjust and isinstance(sprt, NeloSprt):
+            raise ValueError("nelo: and --adjust do not go together: adjusted shares have another deviation")
         sprt.check_reachable(len(seatings) / sum(seating.count(0) for seating in seatings))
         return sprt
     except ValueError as error:
@@ -167,8 +169,11 @@ class EndTest:
         How many games were forfeited when that ended the tournament; 0 if it did not.
     """
 
-    def __init__(self, sprt: SequentialTest | None, policy: Policy, tournament: Tournament) -> None:
+    def __init__(
+        self, sprt: SequentialTest | None, policy: Policy, tournament: Tournament, adjust: bool = False
+    ) -> None:
         self.sprt = sprt
+        self._adjust = adjust
         self.too_many_forfeits = 0
         self._policy = policy
         self._games_per_block = tournament.games_per_block
@@ -176,18 +181,21 @@ class EndTest:
 
     def is_decided(self, progress: Progress) -> bool:
         """Return whether the tournament is to end now."""
+        from mexica_ai.arena.adjust import with_luck
         from mexica_ai.arena.report import outcome_of
 
         if self.sprt is None and self._policy.most is None:
             return False
         for record in progress.records[len(self._outcomes) :]:
             arena = record["arena"]
-            self._outcomes.append(outcome_of(record, arena["block"], tuple(arena["seating"])))
+            outcome = outcome_of(record, arena["block"], tuple(arena["seating"]))
+            self._outcomes.append(with_luck(outcome, record) if self._adjust else outcome)
         forfeited = sum(outcome.forfeit is not None for outcome in self._outcomes)
         if self._policy.ends(len(self._outcomes), forfeited):
             self.too_many_forfeits = forfeited
             return True
         if self.sprt is None:
             return False
-        state = self.sprt.state(self._policy.kept(self._outcomes), games_per_block=self._games_per_block)
+        outcomes = self._policy.kept(self._outcomes)
+        state = self.sprt.state(outcomes, games_per_block=self._games_per_block, adjust=self._adjust)
         return state.decision is not None

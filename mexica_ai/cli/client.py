@@ -317,6 +317,8 @@ def _annotate(args: argparse.Namespace, client: Client) -> int:
             weights=args.weights,
             first_turn=indices.start if indices else 0,
             num_turns=len(indices) if indices else 0,
+            explain=args.explain,
+            checks=annotate.DEFAULT_CHECKS if args.checks is None else args.checks,
         )
     return annotate.present(evaluations, record, args)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from mexica_ai.analysis.annotate import NOTE, TurnEvaluation, mark_of, recorded_evaluations
+from mexica_ai.analysis.annotate import NOTE, TurnEvaluation, recorded_evaluations
 from mexica_ai.cli import common, picture
 from mexica_ai.cli.records import MAX_NUMBER, add_game_option, read_record
 from mexica_ai.engines.specs import whole_number
@@ -118,8 +118,10 @@ def _evaluation(one: TurnEvaluation) -> list[str]:
     """Return the lines of what `annotate --record` found about a turn."""
     seat = one.seat
     line = f"Seat {seat}'s share of the win: {one.before[seat]:.3f} before, {one.after[seat]:.3f} after, "
-    line += f"loss {one.loss:.3f} {mark_of(one.loss)}".rstrip()
+    line += f"loss {one.loss:.3f} {one.mark}".rstrip()
     lines = [line]
     if one.choice != one.turn:
         lines += terminal.wrap_turn(one.choice, terminal.width(), "The engine's turn: ", "  ")
+    for sentence in one.explanation:
+        lines += terminal.wrap(sentence)
     return [*lines, *terminal.wrap(f"({NOTE})")]

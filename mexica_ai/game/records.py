@@ -26,7 +26,14 @@ EVALUATION = {
     "scores": [float],
     "iterations": int,
     "seconds": float,
+    "points_lost?": float,
+    "grade?": choice("", "inaccuracy", "mistake", "blunder"),
+    "interval?": Nullable([float]),
+    "is_unsure?": bool,
+    "answer?": [str],
+    "explanation?": [str],
 }
+_OF_NO_SEAT = ("turn", "choice", "interval", "answer", "explanation")  # lists of an evaluation that are not by seat
 _SHAPE = {
     "game": str,
     "version": int,
@@ -51,6 +58,7 @@ _SHAPE = {
         "iterations": Nullable(int),
         "seed": Nullable(int),
         "turns": [EVALUATION],
+        "events?": [{"turn_index": int, "event": [str], "worth": [float]}],
     },
     "self_play?": {
         "seed": int,
@@ -238,6 +246,8 @@ def _parse_start(record: JsonObject, path: str) -> Position:
     if "evaluations" in record:
         found = record["evaluations"]["turns"]
         check_evaluations(found, record["turns"], position.players, f"{path}.evaluations.turns")
+        events = record["evaluations"].get("events", [])
+        _check_events(events, record["turns"], position.players, f"{path}.evaluations.events")
     if not position.has_one_world:
         raise PositionError(
             f"{path}.start: leaves open what will be drawn; expected a start with nothing unknown",
@@ -253,7 +263,7 @@ def check_evaluations(evaluations: list[JsonObject], turns: list[list[str]], pla
     for number, entry in enumerate(evaluations):
         where = f"{path}[{number}]"
         index = entry["turn_index"]
-        lists = [value for key, value in entry.items() if isinstance(value, list) and key not in ("turn", "choice")]
+        lists = [value for key, value in entry.items() if isinstance(value, list) and key not in _OF_NO_SEAT]
         if not last < index < len(turns) or entry["turn"] != turns[index]:
             problem = f"does not belong to turn {quote(index)} (from 0); expected the record's turns, ascending"
         elif not 0 <= entry["seat"] < players or any(len(values) != players for values in lists):
@@ -266,6 +276,19 @@ def check_evaluations(evaluations: list[JsonObject], turns: list[list[str]], pla
         raise NotationError(f"{where}: {problem}", reason="EVALUATIONS_MISMATCH", path=where)
 
 
+def _check_events(events: list[JsonObject], turns: list[list[str]], players: int, path: str) -> None:
+    """Raise NotationError if the worths of random events do not belong to the turns of a game."""
+    for number, entry in enumerate(events):
+        index, where = entry["turn_index"], f"{path}[{number}]"
+        if not 0 <= index < len(turns) or entry["event"] not in ([], turns[index]):
+            problem = f"does not belong to turn {quote(index)} (from 0)"
+        elif len(entry["worth"]) != players or not all(-1 <= worth <= 1 for worth in entry["worth"]):
+            problem = f"does not fit {players} seats; expected one share of the win, -1 to 1, for each"
+        else:
+            continue
+        raise NotationError(f"{where}: {problem}", reason="EVALUATIONS_MISMATCH", path=where)
+
+
 def are_figures(entry: JsonObject, players: int) -> bool:
     """Return whether the figures of an evaluation, as in a record, can be those of this number of seats."""
     shares = [entry[key] for key in ("before", "after", "choice_value")]
@@ -274,9 +297,15 @@ def are_figures(entry: JsonObject, players: int) -> bool:
         all(are_shares(values, players) for values in shares)
         and all(are_scores(values, players) for values in scores)
         and abs(entry["loss"]) <= 1 + EPSILON
+        and are_scores([entry.get("points_lost", 0.0)], 1)
+        and _is_interval(entry.get("interval"))
         and is_count(entry["iterations"])
         and 0 <= entry["seconds"] <= MAX_TIME_S
     )
+
+
+def _is_interval(ends: list[float] | None) -> bool:
+    return ends is None or (len(ends) == 2 and 0 <= ends[0] <= ends[1] <= 1)
 
 
 def _located(error: MexicaAIError, path: str, turn_index: int) -> MexicaAIError:

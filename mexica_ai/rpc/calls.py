@@ -314,6 +314,8 @@ class Calls:
         weights: str | None = None,
         first_turn: int = 0,
         num_turns: int = 0,
+        explain: bool = False,
+        checks: int = 0,
         timeout_s: float | None = None,
     ) -> Call[TurnEvaluation]:
         """Have the server value each turn of a game; see `mexica_ai.analysis.annotate.evaluate_record`.
@@ -334,6 +336,8 @@ class Calls:
             first_turn=first_turn,
             num_turns=num_turns,
             weights=_weights(weights),
+            explain=explain,
+            checks=checks,
         )
 
         def read(answer: Any) -> TurnEvaluation:

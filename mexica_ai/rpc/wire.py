@@ -17,6 +17,7 @@ from google.protobuf import json_format
 from google.protobuf.message import Message
 
 from mexica_ai.analysis.annotate import TurnEvaluation
+from mexica_ai.analysis.grades import grade_of
 from mexica_ai.analysis.results import Candidate, Forecast, Result, sound
 from mexica_ai.game import registry
 from mexica_ai.game.contract import Opinion
@@ -31,6 +32,7 @@ from mexica_ai.io.strict import check_options, parse_json, quote
 from mexica_ai.v1 import engine_pb2
 
 _STOP_REASON = "STOP_REASON_"
+_GRADE = "GRADE_"
 
 # Far more than any position needs. Without these limits a small request could take very long to check.
 MAX_BYTES = 1 << 16
@@ -408,6 +410,12 @@ def evaluation_to_message(evaluation: TurnEvaluation) -> engine_pb2.EvaluateReco
         **points_to_message("scores", evaluation.scores),
         iterations=evaluation.iterations,
         seconds=evaluation.seconds,
+        points_lost=evaluation.points_lost,
+        grade=_GRADE + (evaluation.grade.upper() or "UNSPECIFIED"),
+        **dict(zip(("loss_low", "loss_high"), evaluation.interval or (), strict=False)),
+        is_unsure=evaluation.is_unsure,
+        answer=engine_pb2.Turn(actions=evaluation.answer) if evaluation.answer else None,
+        explanation=evaluation.explanation,
     )
 
 
@@ -427,7 +435,21 @@ def evaluation_from_message(message: engine_pb2.EvaluateRecordResponse, turn: li
         scores=points_from_message(message, "scores"),
         iterations=message.iterations,
         seconds=message.seconds,
+        points_lost=message.points_lost,
+        grade=_grade(message),
+        interval=[message.loss_low, message.loss_high] if message.HasField("loss_low") else None,
+        is_unsure=message.is_unsure,
+        answer=list(message.answer.actions),
+        explanation=list(message.explanation),
     )
+
+
+def _grade(message: engine_pb2.EvaluateRecordResponse) -> str:
+    """Return the grade of an evaluation; that of its loss where the server is too old, or too new, to tell."""
+    known = engine_pb2.Grade.DESCRIPTOR.values_by_number.get(message.grade)
+    if known is None or not message.grade:
+        return grade_of(message.loss)
+    return known.name.removeprefix(_GRADE).lower()
 
 
 def seed_of(request: _Seeded) -> int:

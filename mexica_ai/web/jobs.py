@@ -371,7 +371,9 @@ class Jobs:
             record = game.session.record()
             record = {key: record[key] for key in ("game", "version", "start", "turns")}
             if missing:
-                evaluations = self._client.evaluate_record(record, time_s=seconds, first_turn=missing[0])
+                evaluations = self._client.evaluate_record(
+                    record, time_s=seconds, first_turn=missing[0], explain=True, checks=1
+                )
                 async with contextlib.aclosing(evaluations):
                     async for evaluation in evaluations:
                         index = evaluation.turn_index

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mexica_ai.analysis.annotate import TurnEvaluation, mark_of
+from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.json_types import JsonObject
@@ -146,8 +146,11 @@ def evaluation_json(one: TurnEvaluation) -> JsonObject:
         "turn_index": one.turn_index,
         "seat": one.seat,
         "loss": one.loss,
-        "mark": mark_of(one.loss),
+        "mark": one.mark,
         "choice": one.choice,
         "choice_text": TURN_SEPARATOR.join(one.choice),
         "is_choice": one.choice == one.turn,
+        "grade": one.grade,
+        "is_unsure": one.is_unsure,
+        "explanation": one.explanation,
     }

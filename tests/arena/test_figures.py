@@ -10,6 +10,7 @@ import pytest
 import mexica_ai as ai
 from mexica_ai import Limits, NotationError, SearchError
 from mexica_ai.analysis.annotate import TurnEvaluation
+from mexica_ai.analysis.grades import grade_of
 from mexica_ai.analysis.results import Candidate, Forecast, Result, sound
 from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.tournament import Tournament, reproducible_key
@@ -231,7 +232,7 @@ def test_evaluations_of_a_server_have_figures_that_can_be(field, value):
     wire = pytest.importorskip("mexica_ai.rpc.wire")
     server = SimpleNamespace(_name="127.0.0.1:9")
     call = client.Client.evaluate_record.__wrapped__(server, annotated(), iterations=1)
-    evaluation = TurnEvaluation(**EVALUATION)
+    evaluation = TurnEvaluation(**EVALUATION, grade=grade_of(EVALUATION["loss"]))
     message = wire.evaluation_to_message(evaluation)
     assert call.read(message) == evaluation
     if isinstance(value, list):

@@ -253,6 +253,8 @@ def test_a_folder_without_permission_is_named(place, monkeypatch, capsys):
     def mkdir(path, *args, **options):
         raise PermissionError(13, "Permission denied", str(path))
 
+    monkeypatch.setenv("XDG_STATE_HOME", str(place))
+    (place / "mexica-ai").mkdir()
     monkeypatch.setattr(Path, "mkdir", mkdir)
     monkeypatch.setattr("mexica_ai.cli.main._drop_output", lambda: None)
     assert main(["export", "record.json", "--out", "data"]) == 1

@@ -16,7 +16,7 @@ from collections import Counter
 import pytest
 
 import mexica_ai as ai
-from mexica_ai.analysis import annotate
+from mexica_ai.analysis import annotate, grades
 from mexica_ai.analysis.annotate import evaluate_record
 from mexica_ai.analysis.search import SearchRun
 from mexica_ai.cli.main import main
@@ -400,9 +400,14 @@ def test_the_table(cli, nim):
     ]
     assert len({lines[number].index("take") for number in (1, 3, 5)}) == 1
     assert lines[6] == ""
-    assert lines[7].split() == ["seat", "turns", "mean", "loss", "?", "??", "engine"]
-    assert [line.split()[-3:] for line in lines[8:10]] == [["0", "1", "a"], ["0", "1", "b"]]
-    assert " ".join(lines[11:-2]) == annotate.NOTE
+    heads = ["?!", "?", "??", "accuracy", "opening", "middle", "end", "engine"]
+    assert lines[7].split() == ["seat", "turns", "mean", "loss", *heads]
+    assert [line.split()[3:6] for line in lines[8:10]] == [["0", "0", "1"], ["0", "0", "1"]]
+    assert [line.split()[-1] for line in lines[8:10]] == ["a", "b"]
+    text = " ".join(lines[11:-2])
+    assert text.startswith("The game turned here: Turn 1 of seat 0 was a blunder from ")
+    assert "seat 1: from " in text
+    assert text.endswith(annotate.NOTE)
     assert lines[-2:] == ["", "seed 1"]
 
 
@@ -509,9 +514,7 @@ def test_ctrl_c_tells_what_is_known_so_far(options):
 
 
 def test_the_marks_are_those_of_the_documentation():
-    from mexica_ai.cli.annotate import BLUNDER, DUBIOUS
-
     text = (ROOT / "docs" / "cli.md").read_text()
-    assert f"a loss of {DUBIOUS} or more" in text
-    assert f"one of {BLUNDER} or more" in text
+    for bound, mark in zip(grades.BOUNDS, ("?!", "?", "??"), strict=True):
+        assert f"| {bound:.2f} | `{mark}` |" in text
     assert f"{annotate.MIN_VISIT_SHARE:.0%}" in (ROOT / "docs" / "python.md").read_text()

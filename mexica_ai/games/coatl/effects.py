@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mexica_ai.games.coatl import facts
 from mexica_ai.io.json_types import JsonObject
+
+_CARDS = {("draw", "play"), ("promise", "temple")}  # how a card comes into the hand, and how it is used
 
 
 def describe(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
@@ -30,3 +34,19 @@ def describe(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
         if coatl["closed"] and not (known and known["closed"]):
             found.append(f"Coatl {number} is complete")
     return found
+
+
+def serves(action: str, turn: Sequence[str]) -> str:
+    """Return what taking pieces or cards is for; see `Reasons.serves`."""
+    verb, *words = action.split()
+    for later in turn:
+        kind, *operands = later.split()
+        if verb in ("take", "perfect") and kind in ("start", "add"):
+            end, color = operands[-2:]
+            part = "body" if end in ("left", "right") else end
+            is_used = words[0] == part and color in words[-1]
+        else:
+            is_used = (verb, kind) in _CARDS and words[-1] == operands[-1]
+        if is_used:
+            return f"for {later}, expected in its next turn"
+    return ""

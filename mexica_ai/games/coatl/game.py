@@ -59,7 +59,7 @@ GAME = Game(
     events=Events(ops.draw_outcome),
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry, entry.describe),
     editor=edit.EDITOR,
-    reasons=Reasons(legality.why_illegal, effects.describe, ("actions_left",)),
+    reasons=Reasons(legality.why_illegal, effects.describe, ("actions_left",), effects.serves),
     learning=Learning(tensor.SCHEMA, SPEC, calibration=CALIBRATION, planner=planner.plan_turn),
     level_errors=LEVEL_ERRORS,
 )

@@ -44,7 +44,8 @@ def _leads(before: JsonObject, after: JsonObject, districts: Iterable[frozenset[
         elif seat in leads:
             clauses.append(f"shares the lead in {name} with {_listed(_owners(leads, seat))}, {levels} each")
         elif leads:
-            clauses.append(f"{_listed(_owners(leads, seat))} {'leads' if len(leads) == 1 else 'lead'} {name}")
+            is_one = len(leads) == 1 and leads != [board.NEUTRAL]
+            clauses.append(f"{_listed(_owners(leads, seat))} {'leads' if is_one else 'lead'} {name}")
         else:
             clauses.append(f"nobody leads {name}")
     return clauses

@@ -69,7 +69,7 @@ GAME = Game(
     events=Events(ops.draw_outcome),
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry, entry.describe),
     editor=edit.EDITOR,
-    reasons=Reasons(legality.why_illegal, effects.describe, ("corn", "wood", "stone", "gold")),
+    reasons=Reasons(legality.why_illegal, effects.describe, ("corn", "wood", "stone", "gold"), effects.serves),
     learning=Learning(tensor.SCHEMA, SPEC, varied, CALIBRATION),
     level_errors=LEVEL_ERRORS,
 )

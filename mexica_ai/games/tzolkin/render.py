@@ -406,12 +406,18 @@ def outlook(data: JsonObject, number: int) -> list[str]:
     return entries
 
 
-def feeding(seat: JsonObject) -> str:
-    """Return what the next food day would cost the seat as it stands."""
+def feeding_cost(seat: JsonObject) -> int:
+    """Return the corn that the next food day would take from the seat as it stands."""
     effects = [effect for name in seat["buildings"] for effect in BUILDINGS[name]["effects"]]
     effects += [effect for name in seat["wealth"] for effect in WEALTH[name]["effects"]]
     free = sum(effect["workers"] for effect in effects if effect["do"] == "feed_free_workers")
     saved = sum(effect["corn"] for effect in effects if effect["do"] == "feed_discount_per_worker")
-    cost = max(0, facts.CORN_PER_WORKER - saved) * max(0, seat["workers"] - free)
+    cost: int = max(0, facts.CORN_PER_WORKER - saved) * max(0, seat["workers"] - free)
+    return cost
+
+
+def feeding(seat: JsonObject) -> str:
+    """Return what the next food day would cost the seat as it stands."""
+    cost = feeding_cost(seat)
     short = cost - seat["corn"]
     return f"{cost} corn" + (f", {short} short" if short > 0 else "")

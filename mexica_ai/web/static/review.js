@@ -24,7 +24,8 @@ function playedTurn(page, turn) {
   const note = page.noteOf(page.at - 1);
   const chip = (words, isChoice) => button(words, () => page.set({isChoice}), {kind: 'chip', pressed: page.isChoice === isChoice});
   return html`<p>${chip(html`${turn.seat == null ? 'event' : seatMark(turn.seat)} ${turn.text}`, false)}
-    ${note ? html`<b>${note.mark}</b> ${note.is_choice ? 'The engine plays the same.' : `gives away ${percent(note.loss, 1)}`}` : nothing}</p>
+    ${note ? html`<b>${note.mark}</b> ${note.is_choice ? 'The engine plays the same.' : `${note.grade ? `${note.is_unsure ? 'perhaps ' : ''}${note.grade}: ` : ''}gives away ${percent(note.loss, 1)}`}` : nothing}</p>
+    ${note?.explanation.length ? html`<p class="soft">${note.explanation.join(' ')}</p>` : nothing}
     ${note && !note.is_choice ? html`<p>${chip(`engine: ${note.choice_text}`, true)}</p>` : nothing}`;
 }
 

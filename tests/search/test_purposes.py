@@ -1,0 +1,111 @@
+"""What actions are for: each claim is checked against the rules by another route."""
+
+import itertools
+import json
+import pathlib
+import random
+
+import pytest
+
+import mexica_ai as ai
+from mexica_ai.analysis.purposes import purposes
+from mexica_ai.games.coatl import effects as coatl
+from mexica_ai.games.tzolkin import effects as tzolkin
+
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
+
+
+def turns_of(game):
+    """Yield the positions of an example game with the turns played there and those after them."""
+    record = json.loads((EXAMPLES / f"{game}_game.jsonl").read_text().splitlines()[0])
+    position = ai.Position.from_json(record["start"])
+    for number, turn in enumerate(record["turns"]):
+        if not position.is_chance:
+            yield position.copy(), turn, list(itertools.islice(record["turns"], number + 1, number + 5))
+        position.push(turn)
+
+
+@pytest.mark.parametrize("game", ["mexica", "coatl", "tzolkin"])
+def test_what_an_action_is_needed_for_is_illegal_without_it(game):
+    claims = 0
+    for position, turn, line in turns_of(game):
+        for index, clause in enumerate(purposes(position, turn, line)):
+            if not clause.startswith("needed for ") or "expected" in clause:
+                continue
+            claims += 1
+            later = clause.removeprefix("needed for ")
+            at = turn.index(later, index + 1)
+            with pytest.raises(ai.MexicaAIError) as caught:
+                position.copy().push([*turn[:index], *turn[index + 1 : at + 1]], partial=True)
+            assert caught.value.action_index < at
+    assert claims > 5 or game == "coatl"
+
+
+def test_steps_of_a_founding_lead_to_it():
+    position = ai.Position.from_json(json.loads((EXAMPLES / "mexica_midgame.json").read_text()))
+    turn = ["canal O5", "canal R9", "canal P8-Q8", "walk T7", "walk S7", "found 12 P5", "temple 2 P6", "end"]
+    found = purposes(position, turn)
+    assert found == ["needed for found 12 P5"] * 5 + [""] * 3
+
+
+def test_a_move_of_the_next_turn_is_a_reason():
+    claims = []
+    for game in ("mexica", "tzolkin"):
+        for position, turn, line in turns_of(game):
+            for index, clause in enumerate(purposes(position, turn, line)):
+                if clause.endswith(", expected in its next turn") and clause.startswith("needed"):
+                    claims.append((position, turn, line, index, clause))
+    assert claims
+    for position, turn, line, index, _ in claims[:40]:
+        actual, without = position.copy(), position.copy()
+        actual.push(turn)
+        without.push([*turn[:index], *turn[index + 1 :]])
+        for following in line:
+            if actual.to_move == position.to_move:
+                with pytest.raises(ai.MexicaAIError):
+                    without.push(following)
+                break
+            actual.push(following)
+            without.push(following)
+        else:
+            raise AssertionError("the seat has no next turn")
+
+
+@pytest.mark.parametrize("game", ["mexica", "coatl", "tzolkin", "nim"])
+def test_any_legal_turn_has_a_clause_for_each_action(game):
+    chance = random.Random(3)
+    position = ai.new_game(game, seed=2)
+    for _ in range(12):
+        while position.is_chance:
+            position.draw(chance.getrandbits(60))
+        if position.is_over:
+            break
+        turn, now = [], position.copy()
+        while not turn or now.is_within_turn:
+            turn.append(chance.choice(now.legal_actions()))
+            now.push_action(turn[-1])
+        before = position.to_json()
+        assert len(purposes(position, turn, [turn])) == len(turn)
+        assert position.to_json() == before
+        position.push(turn)
+
+
+@pytest.mark.parametrize(
+    ("serves", "action", "turn", "found"),
+    [
+        (coatl.serves, "take body RG", ["add 1 left G", "end"], "add 1 left G"),
+        (coatl.serves, "take head K", ["start head K", "end"], "start head K"),
+        (coatl.serves, "take head K", ["add 1 head R", "end"], ""),
+        (coatl.serves, "take head K", ["take head K"], ""),
+        (coatl.serves, "take head K", ["add 1 right K"], ""),
+        (coatl.serves, "draw P07", ["play 2 P07", "end"], "play 2 P07"),
+        (coatl.serves, "draw deck", ["play 2 P07", "end"], ""),
+        (coatl.serves, "promise T03", ["temple 2 T03"], "temple 2 T03"),
+        (coatl.serves, "end", ["end"], ""),
+        (tzolkin.serves, "place tikal", ["pick tikal 2 2", "end"], "pick tikal 2 2"),
+        (tzolkin.serves, "place tikal", ["pick uxmal 2 2", "end"], ""),
+        (tzolkin.serves, "end", ["end"], ""),
+    ],
+)
+def test_what_a_game_knows_of_its_actions(serves, action, turn, found):
+    assert serves(action, turn) == (f"for {found}, expected in its next turn" if found else "")
