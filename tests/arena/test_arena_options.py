@@ -400,7 +400,7 @@ def test_a_file_has_the_options_and_the_command_line_overrides_them(cli, tmp_pat
 @pytest.mark.parametrize(
     ("text", "mentions"),
     [
-        ("blokcs = 3", "blokcs: unknown; expected one of affinity, anchor, blocks, "),
+        ("blokcs = 3", "blokcs: unknown; expected one of adjust, affinity, "),
         ("blocks = 0", "blocks: '0' is not a whole number from 1"),
         ("blocks = [1]", "blocks: given"),
         ("blocks = true", "blocks: given true; expected text or a number"),
