@@ -263,12 +263,7 @@ def evaluate(
     complete, num_engines = collected.outcomes, len(collected.names)
     outcomes = policy.kept(complete)
     collected = replace(collected, outcomes=outcomes)
-    summaries = statistics.summarize(outcomes, num_engines)
-    engines = [_engine_figures(collected, summary) for summary in summaries]
-    played_out = statistics.summarize(without_forfeits(complete), num_engines)
-    for number, engine in enumerate(engines):
-        engine |= forfeits.engine_forfeits(number, collected.every, outcomes)
-        engine["share_played_out"] = _list(played_out[number].share)
+    engines = _all_engine_figures(collected, complete)
     place = None
     if anchor is not None and num_engines:
         check_anchor(anchor, collected.names)
@@ -307,6 +302,17 @@ def evaluate(
     if anchor is not None:
         found["anchor"] = {"name": anchor[0], "rating": anchor[1]}
     return found
+
+
+def _all_engine_figures(collected: Collected, complete: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """Return the figures of all engines, without ratings; `complete` are the games of complete blocks."""
+    num_engines = len(collected.names)
+    engines = [_engine_figures(collected, each) for each in statistics.summarize(collected.outcomes, num_engines)]
+    played_out = statistics.summarize(without_forfeits(complete), num_engines)
+    for number, engine in enumerate(engines):
+        engine |= forfeits.engine_forfeits(number, collected.every, collected.outcomes)
+        engine["share_played_out"] = _list(played_out[number].share)
+    return engines
 
 
 def _engine_figures(collected: Collected, summary: statistics.EngineSummary) -> dict[str, Any]:
