@@ -23,7 +23,7 @@ from mexica_ai.arena.policy import COUNT, Policy, without_forfeits
 from mexica_ai.arena.report_tables import pattern_table, result_table, seat_table
 from mexica_ai.arena.sprt import SequentialTest
 from mexica_ai.arena.standings import crosstable, standings
-from mexica_ai.arena.standings_text import standings_table
+from mexica_ai.arena.standings_text import crosstable_lines, standings_table
 from mexica_ai.arena.tables import chance as _chance
 from mexica_ai.arena.tables import count as _count
 from mexica_ai.arena.tables import folded as _folded
@@ -491,6 +491,9 @@ def format_table(found: dict[str, Any], width: int | None = None) -> str:
         lines += ["", *forfeits.forfeit_table(found, width)]
     for each in found["standings"]:
         lines += ["", *standings_table(each, width)]
+    if not found["standings"] and len(found["engines"]) > 2:
+        names = [engine["name"] for engine in found["engines"]]
+        lines += ["", *crosstable_lines(names, found["crosstable"], width)]
     if found["blocks"]:
         lines += ["", *result_table(found, width), "", *seat_table(found, width)]
     if found["patterns"]:
