@@ -48,6 +48,7 @@ TICK_S = 0.05  # longest delay between the end of an engine's time and its stop 
 CHECK_S = 0.1  # for the turn that a server must answer before the tournament begins
 CHECK_SEED = 0  # of the deal and the search of that turn
 KILL_AFTER_S = 10.0  # after an engine's time and margin: code that still ignores its stop flag is killed
+STARVED = 0.5  # part of its time that an engine has a processor, at most, if the machine is to blame
 LATE = "no answer in time"
 # The `reason` of a forfeit, by the reason of the engine's error.
 REASONS = {
@@ -341,7 +342,7 @@ class _Seat:
             self._engine.clock = {"remaining_s": max(0.0, self._remaining_s), "increment_s": self._clock[1]}
         allowed_s = self._allowed_s(limits)
         seen = seen_by(position, self._seat)  # before the engine's time begins
-        began = time.perf_counter()
+        began, began_cpu = time.perf_counter(), time.process_time()
         try:
             with _watchdog.watch(allowed_s, self._margin_s) as stop:
                 result = self._engine.best_turn(seen, limits, seed=seed, candidates=1, stop=stop)
@@ -349,14 +350,14 @@ class _Seat:
             self._add_usage(time.perf_counter() - began, limits)
             late = self._late_reason(limits)
             raise self._failure(error, late, is_late=stop.is_set()) from error
-        elapsed_s = time.perf_counter() - began
+        elapsed_s, cpu_s = time.perf_counter() - began, time.process_time() - began_cpu
         self._add_usage(elapsed_s, limits, result.iterations)
         if elapsed_s > allowed_s:
             raise _EngineFailure(
                 self._seat,
                 self._late_reason(limits),
                 f"engine {self._engine.name} answered after {elapsed_s:.3f} s; expected within "
-                f"{allowed_s:.6g} s ({self._explain(limits)})",
+                f"{allowed_s:.6g} s ({self._explain(limits)}){self._starved(elapsed_s, cpu_s)}",
             )
         if self._clock:
             self._remaining_s += self._clock[1] - elapsed_s
@@ -392,6 +393,12 @@ class _Seat:
 
     def _late_reason(self, limits: Limits) -> str:
         return "out of time" if self._is_clock_first(limits) else LATE
+
+    def _starved(self, elapsed_s: float, cpu_s: float) -> str:
+        """Return what to add about an engine of this process that waited for a processor for most of its time."""
+        if self._spec.kind in ("cmd", "grpc") or cpu_s > STARVED * elapsed_s:
+            return ""
+        return f"; it had a processor for only {cpu_s:.3f} s of that: the machine is busy"
 
     def _explain(self, limits: Limits) -> str:
         """Return what the time that a turn may take is made of."""

@@ -24,7 +24,7 @@ from mexica_ai.arena.policy import COUNT, Policy, without_forfeits
 from mexica_ai.arena.report_tables import pattern_table, result_table, seat_table
 from mexica_ai.arena.sprt import SequentialTest
 from mexica_ai.arena.standings import crosstable, standings
-from mexica_ai.arena.standings_text import standings_table
+from mexica_ai.arena.standings_text import crosstable_lines, standings_table
 from mexica_ai.arena.tables import chance as _chance
 from mexica_ai.arena.tables import count as _count
 from mexica_ai.arena.tables import folded as _folded
@@ -267,12 +267,7 @@ def evaluate(
     complete, num_engines = collected.outcomes, len(collected.names)
     outcomes = policy.kept(complete)
     collected = replace(collected, outcomes=outcomes)
-    summaries = statistics.summarize(outcomes, num_engines)
-    engines = [_engine_figures(collected, summary) for summary in summaries]
-    played_out = statistics.summarize(without_forfeits(complete), num_engines)
-    for number, engine in enumerate(engines):
-        engine |= forfeits.engine_forfeits(number, collected.every, outcomes)
-        engine["share_played_out"] = _list(played_out[number].share)
+    engines = _all_engine_figures(collected, complete)
     place = None
     if anchor is not None and num_engines:
         check_anchor(anchor, collected.names)
@@ -316,6 +311,17 @@ def evaluate(
     if anchor is not None:
         found["anchor"] = {"name": anchor[0], "rating": anchor[1]}
     return found
+
+
+def _all_engine_figures(collected: Collected, complete: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """Return the figures of all engines, without ratings; `complete` are the games of complete blocks."""
+    num_engines = len(collected.names)
+    engines = [_engine_figures(collected, each) for each in statistics.summarize(collected.outcomes, num_engines)]
+    played_out = statistics.summarize(without_forfeits(complete), num_engines)
+    for number, engine in enumerate(engines):
+        engine |= forfeits.engine_forfeits(number, collected.every, collected.outcomes)
+        engine["share_played_out"] = _list(played_out[number].share)
+    return engines
 
 
 def _engine_figures(collected: Collected, summary: statistics.EngineSummary) -> dict[str, Any]:
@@ -494,6 +500,9 @@ def format_table(found: dict[str, Any], width: int | None = None) -> str:
         lines += ["", *forfeits.forfeit_table(found, width)]
     for each in found["standings"]:
         lines += ["", *standings_table(each, width)]
+    if not found["standings"] and len(found["engines"]) > 2:
+        names = [engine["name"] for engine in found["engines"]]
+        lines += ["", *crosstable_lines(names, found["crosstable"], width)]
     if found["blocks"]:
         lines += ["", *result_table(found, width), "", *seat_table(found, width)]
     if found["patterns"]:

@@ -123,9 +123,7 @@ def run(
     progress = Progress(tournament, num_blocks * tournament.games_per_block)
     played = _count_played(progress, journal.games if journal else (), num_blocks)
     finished = collections.Counter(block for block, _ in played)  # games of each block
-    if is_decided(progress):
-        progress.ended_by = "decided"
-        return progress
+    progress.ended_by = "decided" if is_decided(progress) else ""
 
     waiting = _tasks(progress, num_blocks, played, openings, log)
     again: collections.deque[Task] = collections.deque()  # whose workers died

@@ -94,12 +94,12 @@ def _pairings(each: dict[str, Any], names: Mapping[int, str]) -> list[str]:
     """Return the tables and the byes of a round as texts."""
     texts = []
     for table in each["tables"]:
-        seats = [f"{names[engine]} {_cell(points)}" for engine, points in zip(*_pairs(table), strict=True)]
+        seats = [f"{names[engine]} ({_cell(points)})" for engine, points in zip(*_pairs(table), strict=True)]
         text = " - ".join(seats)
         if not table["games"]:
-            text = " - ".join(names[engine] for engine in table["engines"]) + " (not played)"
+            text = " - ".join(names[engine] for engine in table["engines"]) + ", not played"
         elif not table["is_complete"]:
-            text += " (not complete)"
+            text += ", not complete"
         if table.get("winner") is not None:
             text += f", {names[table['winner']]} {'wins' if each['is_last'] else 'goes on'}"
         texts.append(text)

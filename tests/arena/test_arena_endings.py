@@ -110,6 +110,6 @@ def test_games_lost_on_time_come_with_a_warning_if_the_machine_was_late(late_s, 
 @pytest.mark.real("time")
 def test_a_report_counts_the_games_lost_on_time(cli, tmp_path):
     args = ["--game", "nim", "--engine", "random", "--engine", program("slow", 1, 0.5), "--blocks", 1]
-    assert cli(*args, "--clock", "0.2", "--margin", "0.01", "--format", "json") == 0
+    assert cli(*args, "--clock", "0.2", "--margin", "0.01", "--format", "json") == 5
     found = json.loads(cli.out)
     assert 1 <= found["lost_on_time"] == found["forfeits"]

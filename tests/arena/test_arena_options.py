@@ -486,7 +486,7 @@ def test_the_text_of_a_record_without_its_optional_keys(cli, tmp_path):
 @pytest.mark.real("processes")
 def test_the_text_of_a_forfeit_says_why(cli, tmp_path):
     assert cli("--game", "nim", "--engine", program("illegal"), "--engine", "greedy", "--blocks", 1,
-               "--text", tmp_path / "texts") == 0  # fmt: skip
+               "--text", tmp_path / "texts") == 5  # fmt: skip
     text = (tmp_path / "texts" / "block-00000-game-00.txt").read_text()
     assert "result: seat 0 forfeits: illegal turn: engine " in text
 
@@ -498,7 +498,7 @@ def test_the_text_of_a_forfeit_says_why(cli, tmp_path):
 def test_the_log_has_all_that_a_program_was_told_and_said(cli, tmp_path):
     log = tmp_path / "log.txt"
     failing = program("illegal", 1) + ",name=prog"
-    assert cli("--game", "nim", "--engine", failing, "--engine", "greedy", "--blocks", 1, "--log", log) == 0
+    assert cli("--game", "nim", "--engine", failing, "--engine", "greedy", "--blocks", 1, "--log", log) == 5
     lines = [line.split(" ", 1) for line in log.read_text().splitlines()]
     assert [time for time, _ in lines] == sorted(time for time, _ in lines)
     assert lines[0][1].startswith("check (prog) # started as process ")

@@ -119,7 +119,7 @@ class VirtualTime:
     def perf_counter(self):
         return self.now_s
 
-    monotonic = perf_counter
+    monotonic = process_time = perf_counter
 
 
 class LateEngine:

@@ -4,6 +4,7 @@ import csv
 import dataclasses
 import json
 import math
+import time
 
 import pytest
 from here import Here
@@ -13,11 +14,12 @@ from mexica_ai import NotationError
 from mexica_ai.arena import forfeits
 from mexica_ai.arena.journal import JournalWriter, read_journal
 from mexica_ai.arena.outcomes import Outcome
-from mexica_ai.arena.play import play_game
+from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.policy import Policy, without_forfeits
 from mexica_ai.arena.report import collect, evaluate, format_report
 from mexica_ai.arena.runner import run
 from mexica_ai.arena.tournament import complete_spec, unique_names
+from mexica_ai.engines.native import GreedyEngine
 
 NIM = ["--game", "nim", "--engine", "greedy", "--engine", "random", "--iterations", "1"]
 
@@ -176,6 +178,33 @@ def test_lateness_of_all_engines_is_that_of_the_machine(match):
         other = dataclasses.replace(tournament, engines=engines)
         record = forfeited(match[1][0], 1, reason, late_s)
         assert "the machine is busy" not in format_report(evaluate(collect([(other, record)])), "table")
+
+
+@pytest.mark.real("time")
+def test_an_engine_that_had_no_processor_is_not_blamed(monkeypatch):
+    tournament = dataclasses.replace(make("greedy", "random", margin_s=0.0), engines=("greedy,time=0.01", "random"))
+
+    def best_turn(self, position, limits, **how):
+        work(0.05)
+        return usual(self, position, limits, **how)
+
+    usual = GreedyEngine.best_turn
+    monkeypatch.setattr(GreedyEngine, "best_turn", best_turn)
+    text = "it had a processor for only"
+    work = time.sleep
+    assert text in play_game(Task(tournament, tournament.block(0)[0]))["forfeit"]["detail"]
+    work = busy_for
+    monkeypatch.setattr("mexica_ai.arena.play.STARVED", 0.05)  # other processes may take this one's time
+    detail = play_game(Task(tournament, tournament.block(0)[0]))["forfeit"]["detail"]
+    assert "answered after" in detail
+    assert text not in detail
+
+
+def busy_for(seconds):
+    """Use a processor for so long."""
+    began = time.process_time()
+    while time.process_time() - began < seconds:
+        pass
 
 
 # Engines that answer at once

@@ -118,7 +118,7 @@ def test_a_round_that_has_not_ended_is_shown_as_it_is():
     (each,) = standings(tournament, match(0, 0, 1, 2.0)[:1])["rounds"]
     assert [(table["games"], table["is_complete"]) for table in each["tables"]] == [(1, False), (0, False)]
     lines = standings_table(standings(tournament, match(0, 0, 1, 2.0)[:1]))
-    assert "round 1: e0 1 - e1 0 (not complete); e2 - e3 (not played)" in lines
+    assert "round 1: e0 (1) - e1 (0), not complete; e2 - e3, not played" in lines
 
 
 def test_standings_on_the_command_line(cli, in_process, tmp_path):
@@ -145,6 +145,7 @@ def test_standings_on_the_command_line(cli, in_process, tmp_path):
     assert "Sonneborn-Berger" in text
     # A round robin has points and a crosstable, no rounds.
     assert cli(*FIVE, "--blocks", 1, "--standings", page) == 0
+    assert any(line.startswith("crosstable  1") for line in cli.out.splitlines())
     assert "Round robin" in page.read_text()
     assert "Rounds" not in page.read_text()
     for bad, why in (("x.txt", "ends in .csv or .html"), (tmp_path / "no" / "x.csv", "there is no folder")):

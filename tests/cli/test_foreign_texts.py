@@ -147,10 +147,10 @@ def spoil(game, text):
 def test_journals(shown, place, games, text):
     (place / "games.jsonl").write_text("".join(json.dumps(spoil(game, text)) + "\n" for game in games))
     for form, longest in (("table", 5000), ("csv", 10**6)):  # programs read CSV
-        assert main(["arena", "report", "games.jsonl", "--format", form]) == 0
+        assert main(["arena", "report", "games.jsonl", "--format", form]) == 5
         shown(mentions="", longest=longest)
-    assert main(["arena", "report", "games.jsonl", "--format", "json"]) == 0
-    assert main(["arena", "report", "games.jsonl", "--text", "texts"]) == 0
+    assert main(["arena", "report", "games.jsonl", "--format", "json"]) == 5
+    assert main(["arena", "report", "games.jsonl", "--text", "texts"]) == 5
     for path in (place / "texts").iterdir():
         lines = path.read_text().split("\n")
         assert all(map(str.isprintable, lines))
