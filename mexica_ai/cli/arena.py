@@ -9,6 +9,7 @@ import functools
 import json
 import math
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai.arena.config import read_config
@@ -17,13 +18,14 @@ from mexica_ai.engines.make import weights_id
 from mexica_ai.engines.specs import parse_spec, seconds
 from mexica_ai.game import registry
 from mexica_ai.game.position import new_game
-from mexica_ai.io import files, terminal
+from mexica_ai.io import terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError
 
 if TYPE_CHECKING:
     from mexica_ai.arena.html_report import HtmlReport
     from mexica_ai.arena.journal import JournalWriter
     from mexica_ai.arena.outcomes import Outcome
+    from mexica_ai.arena.play import Task
     from mexica_ai.arena.report import Collected
     from mexica_ai.arena.runner import Progress
     from mexica_ai.arena.statistics import Sprt
@@ -171,8 +173,6 @@ def run(args: argparse.Namespace) -> int:
         from mexica_ai.arena import statistics  # noqa: F401 (slow to import)
     if options.plot:
         common.check_picture(options.plot)
-    if options.html and (problem := files.problem_of(options.html)):
-        raise NotationError(f"--html: cannot write {options.html!r}: {problem}", reason="BAD_USAGE")
     return _run_report(args.journals, options) if args.action == "report" else _run_tournament(options)
 
 
@@ -264,7 +264,6 @@ def _play(
 
     from mexica_ai.arena.display import Display
     from mexica_ai.arena.journal import JournalWriter
-    from mexica_ai.arena.play import play_game
     from mexica_ai.arena.runner import run as run_tournament
     from mexica_ai.arena.text import TextFolder
 
@@ -303,7 +302,7 @@ def _play(
                 stop=stop,
                 openings=openings,
                 log=log,
-                play=functools.partial(play_game, keeps_searches=not options.no_search_log),
+                play=_player(options),
             )
             if texts:
                 texts.write_new(progress.tournament, progress.records)
@@ -475,6 +474,13 @@ def _write_texts(path: str, games: list[tuple[Tournament, dict[str, Any]]]) -> N
     for tournament, record in games:
         number = numbers[json.dumps(tournament.to_json())]
         folder.write(tournament, record, f"tournament-{number}-" if len(numbers) > 1 else "")
+
+
+def _player(options: TournamentOptions) -> Callable[[Task], dict[str, Any]]:
+    """Return what plays a game."""
+    from mexica_ai.arena.play import play_game
+
+    return functools.partial(play_game, keeps_searches=not options.no_search_log)
 
 
 def _figures(options: TournamentOptions, progress: Progress, sprt: Sprt | None) -> dict[str, Any]:
