@@ -24,7 +24,7 @@ from mexica_ai.arena.tables import chance, count, interval, percent
 from mexica_ai.arena.tournament import Tournament
 from mexica_ai.draw import courses, intervals
 from mexica_ai.io import files
-from mexica_ai.io.errors import SearchError
+from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.io.terminal import escape, format_duration
 
 REFRESH_S = 5  # between two versions of the page while a tournament runs, at least
@@ -51,11 +51,15 @@ class HtmlReport:
 
     Raises
     ------
+    NotationError
+        The file cannot be written; reason BAD_USAGE.
     OSError
         The folder cannot be made.
     """
 
     def __init__(self, path: str) -> None:
+        if problem := files.problem_of(path):
+            raise NotationError(f"--html: cannot write {path!r}: {problem}", reason="BAD_USAGE")
         self._path = path
         self._folder = Path(path).with_suffix("").with_name(f"{Path(path).stem}-games")
         with files.writing(self._folder, "--html"):

@@ -8,6 +8,7 @@ import dataclasses
 import functools
 import json
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mexica_ai.arena.config import read_config
@@ -16,12 +17,13 @@ from mexica_ai.cli import arena_ladder, arena_show, common
 from mexica_ai.cli.arena_setup import EndTest, make_tournament, number_of_blocks, openings_of, processors_of, test_of
 from mexica_ai.engines.specs import parse_spec, seconds
 from mexica_ai.game import registry
-from mexica_ai.io import files, terminal
+from mexica_ai.io import terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError
 
 if TYPE_CHECKING:
     from mexica_ai.arena.html_report import HtmlReport
     from mexica_ai.arena.journal import JournalWriter
+    from mexica_ai.arena.play import Task
     from mexica_ai.arena.report import Collected
     from mexica_ai.arena.runner import Progress
     from mexica_ai.arena.sprt import SequentialTest
@@ -171,8 +173,6 @@ def run(args: argparse.Namespace) -> int:
         from mexica_ai.arena import statistics  # noqa: F401 (slow to import)
     if options.plot:
         common.check_picture(options.plot)
-    if options.html and (problem := files.problem_of(options.html)):
-        raise NotationError(f"--html: cannot write {options.html!r}: {problem}", reason="BAD_USAGE")
     if options.standings:
         from mexica_ai.arena.standings_text import check_standings_path
 
@@ -275,7 +275,6 @@ def _play(
     from rich.console import Console
 
     from mexica_ai.arena.display import Display
-    from mexica_ai.arena.play import play_game
     from mexica_ai.arena.pool import GamePool
     from mexica_ai.arena.runner import run as run_tournament
     from mexica_ai.arena.text import TextFolder
@@ -315,7 +314,7 @@ def _play(
                 stop=stop,
                 openings=openings,
                 log=log,
-                play=functools.partial(play_game, keeps_searches=not options.no_search_log),
+                play=_player(options),
             )
             if texts:
                 texts.write_new(progress.tournament, progress.records)
@@ -409,6 +408,13 @@ def _write_texts(path: str, games: list[tuple[Tournament, dict[str, Any]]]) -> N
     for tournament, record in games:
         number = numbers[json.dumps(tournament.to_json())]
         folder.write(tournament, record, f"tournament-{number}-" if len(numbers) > 1 else "")
+
+
+def _player(options: TournamentOptions) -> Callable[[Task], dict[str, Any]]:
+    """Return what plays a game."""
+    from mexica_ai.arena.play import play_game
+
+    return functools.partial(play_game, keeps_searches=not options.no_search_log)
 
 
 def _figures(options: TournamentOptions, progress: Progress, test: EndTest) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from mexica_ai.arena.openings import read_openings
 from mexica_ai.arena.play import Task, play_game, seen_by
 from mexica_ai.arena.report import collect, evaluate, outcome_of
 from mexica_ai.arena.runner import run
+from mexica_ai.arena.searches import comments_of
 from mexica_ai.arena.swiss import pair
 from mexica_ai.arena.tournament import Tournament
 from mexica_ai.cli import common
@@ -444,8 +445,8 @@ def test_every_game_is_a_text_that_people_can_read(cli, tmp_path):
     text = (texts / names[1]).read_text()
     assert text.startswith("nim, 2 seats: block 0, game 1\nseat 0: random: random,iterations=1 (")
     assert f"result: won by seat {record['winners'][0]}; scores " in text
-    for number, turn in enumerate(record["turns"], 1):
-        assert f"{number:4}. seat {(number - 1) % 2}  {turn[0]}\n" in text
+    for number, (turn, comment) in enumerate(zip(record["turns"], comments_of(record), strict=True), 1):
+        assert f"{number:4}. seat {(number - 1) % 2}  {turn[0]}  {{{comment}}}\n" in text
     assert str(Position.from_json(record["start"])).rstrip() in text
     assert text.endswith(str(ai.replay(record)).rstrip() + "\n")
     # Of journals, too; two tournaments do not write the same files.

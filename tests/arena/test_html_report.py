@@ -3,6 +3,7 @@
 import html.parser
 import json
 import re
+from types import SimpleNamespace
 
 import fake_journals
 import pytest
@@ -124,7 +125,7 @@ def test_a_game_with_a_picture_shows_its_end_and_an_annotated_one_its_review(tmp
 
 def test_it_is_refreshed_while_the_tournament_runs(tmp_path, games, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(html_report.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(html_report, "time", SimpleNamespace(monotonic=lambda: now[0]))
     of = games[0][0]
     progress = Progress(of, 6)
     path = tmp_path / "r.html"
@@ -165,7 +166,8 @@ def test_a_version_does_not_wait_for_the_pages_of_many_games(tmp_path, games, mo
         now[0] += 0.3
         return now[0]
 
-    monkeypatch.setattr(html_report.time, "monotonic", later)
+    # Not of the module time itself: other threads of the process read it, too.
+    monkeypatch.setattr(html_report, "time", SimpleNamespace(monotonic=later))
     of = games[0][0]
     progress = Progress(of, 6, records=[record for _, record in games])
     report = HtmlReport(str(tmp_path / "r.html"))
