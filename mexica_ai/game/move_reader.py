@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from typing import Any, NoReturn
 
@@ -12,8 +13,8 @@ from mexica_ai.io.errors import IllegalActionError, MexicaAIError, NotationError
 from mexica_ai.io.files import decode
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
-from mexica_ai.io.suggest import did_you_mean
 
+MAX_LINES = 16  # over which an action may be broken: more than any has words
 NEAR = 5  # legal actions that an error lists
 _TOKEN = re.compile(
     rf"(?P<blank>[^\S\n]+)|(?P<line>\n)|(?P<escape>^%[^\n]*)|(?P<tag>{TAG})|(?P<note>{COMMENT})|(?P<glyph>\$\d+)"
@@ -156,7 +157,7 @@ class _Reader:
                 )
             _, value, at = self._tags["start"]
             try:
-                self._position = Position.from_compact(value, path="Start")
+                self._position = Position.from_compact(" ".join(value.split()), path="Start")
             except MexicaAIError as error:
                 raise self._located(error, at) from None
             if not self._position.has_one_world:
@@ -170,23 +171,27 @@ class _Reader:
     # --- actions
 
     def _finish_action(self) -> None:
-        """Play what stands on the lines since the last separator: mostly one action, else one a line.
+        """Play what stands on the lines since the last separator: mostly one action, else several.
 
-        A line feed may stand within an action, and between actions: a line that is an action by itself is one.
+        A line feed may stand within an action, and between actions. Whether a line begins one is seen from whether
+        it, with some of the lines that follow, can be read as one.
         """
         lines, self._lines = self._lines, []
-        if not lines:
-            return
-        self._begin(lines[0][1])
-        text, place = lines[0]
-        for line, at in lines[1:]:
-            joined = f"{text} {line}"
-            if self._spelling(line) is None and (self._spelling(joined) or not self._spelling(text)):
-                text = joined
-            else:
-                self._play(text, place)
-                text, place = line, at
-        self._play(text, place)
+        first = 0
+        while first < len(lines):
+            self._begin(lines[first][1])
+            last = first + 1
+            while last < min(len(lines), first + MAX_LINES) and not self._length(lines, last):
+                last += 1
+            # Of lines that are no action together, the first of them that are one; the others are an error.
+            last = first + (self._length(lines[first:last], 0) or last - first)
+            self._play(" ".join(line for line, _ in lines[first:last]), lines[first][1])
+            first = last
+
+    def _length(self, lines: list[tuple[str, int]], first: int) -> int:
+        """Return how many lines from one on, as many as possible, are an action together; 0 if none are."""
+        words = [line for line, _ in lines[first : first + MAX_LINES]]
+        return next((count for count in range(len(words), 0, -1) if self._spelling(" ".join(words[:count]))), 0)
 
     def _spelling(self, text: str) -> str | None:
         """Return an action in the case of letters in which its game reads it, None if that reads none."""
@@ -358,7 +363,7 @@ class _Reader:
         message = str(error)
         if error.path.startswith("turn"):
             message = message.removeprefix(f"{error.path}: ")
-        where = f"{self._path}: line {line}, column {column}"
+        where = f"{self._path}: line {line} of the game, column {column}"
         return type(error)(
             f"{where}: {message}{advice}", reason=error.reason, path=self._path, violations=error.violations
         )
@@ -379,8 +384,6 @@ def _near(position: Position, action: str) -> str:
     if position.is_chance:
         return f"; here comes a random event, such as {quote(position.copy().draw(0)[0])}"
     legal = position.legal_actions()
-    verb = action.split()[0].lower()
-    legal.sort(key=lambda entry: (entry.split()[0] != verb, entry))
-    more = f" or {len(legal) - NEAR} more" if len(legal) > NEAR else ""
-    hint = did_you_mean(action, legal)
-    return f"{hint}; legal here: {', '.join(legal[:NEAR])}{more}"
+    near = difflib.get_close_matches(action[:100], legal, n=NEAR, cutoff=0.0)
+    more = f" or {len(legal) - len(near)} more" if len(legal) > len(near) else ""
+    return f"; legal here: {', '.join(near)}{more}"

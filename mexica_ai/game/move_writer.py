@@ -113,7 +113,7 @@ def _turn(actions: Sequence[str]) -> list[str]:
     for action in actions:
         if not ACTION.fullmatch(action):
             raise NotationError(
-                f'turns: {quote(action)} cannot stand in a move text; expected words without ; , ! ? $ % " and brackets',
+                f'turns: {quote(action)} cannot stand in a move text; expected words without ; , ! ? $ " and brackets',
                 reason="NOT_WRITABLE",
                 path="turns",
             )
