@@ -14,11 +14,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from mexica_ai.analysis.results import Result
-from mexica_ai.cli import annotate, apply, common, new
+from mexica_ai.cli import annotate, apply, common, legal, new
 from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
 from mexica_ai.cli.records import read_record
 from mexica_ai.game.position import Position
+from mexica_ai.game.position_text import split_turn
 from mexica_ai.game.records import parse_record
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
@@ -276,8 +277,14 @@ def _declare_position(parser: argparse.ArgumentParser) -> None:
     common.add_json_option(parser, "print one JSON list")
 
 
+def _declare_legal(parser: argparse.ArgumentParser) -> None:
+    _declare_position(parser)
+    legal.add_after_option(parser)
+
+
 def _legal(args: argparse.Namespace, client: Client) -> None:
-    actions = client.legal_actions(common.read_position(args.position))
+    played = split_turn(args.after) if args.after and args.after.strip() else []
+    actions = client.legal_actions(common.read_position(args.position), played)
     if args.json:
         print(json.dumps(actions))
     else:
@@ -375,7 +382,7 @@ _CALLS = {
     "stop": ("end a running analysis, which then prints its last result", _declare_stop, _stop),
     "new": ("deal a new game", new.add_deal_options, _new),
     "apply": (apply.SUMMARY, apply.add_arguments, _apply),
-    "legal": ("list the legal actions", _declare_position, _legal),
+    "legal": (legal.SUMMARY, _declare_legal, _legal),
     "validate": (
         "list the faults of a position; exit code 2 if there are any",
         _declare_position,

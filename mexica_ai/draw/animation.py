@@ -162,6 +162,9 @@ class _Frames:
         draw = ImageDraw.Draw(frame)
         line = _caption_height(width)
         draw.rectangle((0, height - line, width, height), fill=self._paper)
-        draw.text((line // 2, height - line), self._captions[index], fill=self._ink, font=self._font)
+        caption = self._captions[index]
+        while self._font.getlength(caption) > width - line and len(caption) > 4:
+            caption = f"{caption[:-4]}..."  # also without the dots of the last time
+        draw.text((line // 2, height - line), caption, fill=self._ink, font=self._font)
         draw.rectangle((0, height - 3, width * (index + 1) // len(self._pictures), height), fill=self._ink)
         return frame
