@@ -19,7 +19,6 @@ from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
 from mexica_ai.cli.records import read_record
 from mexica_ai.game.position import Position
-from mexica_ai.game.position_text import split_turn
 from mexica_ai.game.records import parse_record
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
@@ -283,8 +282,8 @@ def _declare_legal(parser: argparse.ArgumentParser) -> None:
 
 
 def _legal(args: argparse.Namespace, client: Client) -> None:
-    played = split_turn(args.after) if args.after and args.after.strip() else []
-    actions = client.legal_actions(common.read_position(args.position), played)
+    position = common.read_position(args.position)
+    actions = client.legal_actions(position) if legal.begin_turn(position, args.after) else []
     if args.json:
         print(json.dumps(actions))
     else:

@@ -17,7 +17,7 @@ _WITH_ACTIONS = re.compile(rb'(?:\xef\xbb\xbf)?\{\s*"(?:position|after)"\s*:')
 SUMMARY = "list the legal actions"
 DESCRIPTION = """\
 List the legal actions of a position, sorted as text, one per line; with --after
-those that follow the beginning of a turn.
+those that follow the beginning of a turn: none if that is a whole turn.
 
 With - as POSITION, read one position per line from standard input and answer
 each line at once with one JSON list of actions. A line may also be
@@ -63,12 +63,16 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _actions(position: Position, after: str | list[str] | None) -> list[str]:
-    """Return the legal actions after the beginning of a turn; none at its end."""
+def begin_turn(position: Position, after: str | list[str] | None) -> bool:
+    """Play the beginning of a turn, if there is one, and return whether the turn goes on."""
     if not after or (isinstance(after, str) and not after.strip()):
-        return position.legal_actions()
+        return True
     position.push(after, partial=True)
-    return position.legal_actions() if position.is_within_turn else []
+    return position.is_within_turn
+
+
+def _actions(position: Position, after: str | list[str] | None) -> list[str]:
+    return position.legal_actions() if begin_turn(position, after) else []
 
 
 def _answer_lines(after: str | None) -> int:

@@ -7,7 +7,19 @@ import re
 from typing import Any, NoReturn
 
 from mexica_ai.game import registry
-from mexica_ai.game.move_text import COMMENT, LABEL, MARK, NUMBER, RESULT, TAG, WORDS, format_result, parse_result
+from mexica_ai.game.move_text import (
+    COMMENT,
+    LABEL,
+    MARK,
+    NUMBER,
+    OWN_TAGS,
+    RESULT,
+    TAG,
+    TEXT_TAGS,
+    WORDS,
+    format_result,
+    parse_result,
+)
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
 from mexica_ai.io.files import decode
@@ -32,11 +44,6 @@ _TERMINATIONS = {
     "adjudicated": "adjudicated",
     "adjudication": "adjudicated",
 }
-_TEXTS = {"date": "started_at", "build": "build"}  # headers that are keys of a record
-_OUTCOME = {
-    "game", "start", "result", "scores", "termination", "forfeitseat", "forfeitreason", "forfeitdetail",
-    "adjudicationrule", "adjudicationby", "adjudicationforecast",
-}  # fmt: skip
 
 
 def parse_moves(text: str | bytes, path: str = "$") -> JsonObject:
@@ -241,13 +248,13 @@ class _Reader:
         names = [self._value(f"player{seat}", "?") for seat in range(players)]
         if any(f"player{seat}" in self._tags for seat in range(players)):
             record["engines"] = names
-        record |= {key: self._tags[tag][1] for tag, key in _TEXTS.items() if tag in self._tags}
+        record |= {key: self._tags[tag][1] for tag, key in TEXT_TAGS.items() if tag in self._tags}
         comments = {index: " ".join(texts) for index, texts in self._comments.items()}
         if -1 in comments:
             record["comment"] = comments.pop(-1)
         if comments:
             record["comments"] = [comments.get(index, "") for index in range(len(self._turns))]
-        known = _OUTCOME | _TEXTS.keys() | {f"player{seat}" for seat in range(players)}
+        known = OWN_TAGS | {f"player{seat}" for seat in range(players)}
         if kept := {name: value for key, (name, value, _) in self._tags.items() if key not in known}:
             record["tags"] = kept
         return record

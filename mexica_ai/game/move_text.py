@@ -24,6 +24,13 @@ LABEL = r"(?i:seat\s+(?P<seat>\d{1,9})|(?P<event>event))\s*:"  # who plays a tur
 # The words of an action: none begins a number, a label or a result, or has a character that means something here.
 _WORD = rf"(?!{NUMBER}|{RESULT}|(?i:seat\s+\d{{1,9}}|event)\s*:)[^\s;,{{}}\[\]!?$\"]+"
 WORDS = rf"{_WORD}(?:[^\S\n]+{_WORD})*"
+# Headers, in small letters, that are keys of a record.
+OUTCOME_TAGS = {
+    "result", "scores", "termination", "forfeitseat", "forfeitreason", "forfeitdetail",
+    "adjudicationrule", "adjudicationby", "adjudicationforecast",
+}  # fmt: skip
+TEXT_TAGS = {"date": "started_at", "build": "build"}
+OWN_TAGS = {"game", "start"} | OUTCOME_TAGS | TEXT_TAGS.keys()
 TAG_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 MARKED = re.compile(rf"({MARK})(?:\s|\Z)")
 ACTION = re.compile(rf"(?!%){_WORD}(?: {_WORD})*")  # one that a move text can hold

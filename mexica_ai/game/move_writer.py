@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from mexica_ai.game.move_text import ACTION, MARKED, TAG_NAME, format_result
+from mexica_ai.game.move_text import ACTION, MARKED, OWN_TAGS, TAG_NAME, format_result
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.errors import NotationError
@@ -38,7 +38,7 @@ def format_moves(
         One text for each turn, "" where there is none. They follow those of the record. A comment that begins with
         ``?``, ``??``, ``?!``, ``!?``, ``!`` or ``!!`` and a blank is a mark and a comment.
     tags : mapping of str to str, optional
-        More headers, such as ``{"Event": "club championship"}``.
+        More headers, such as ``{"Event": "club championship"}``. Names that the record itself has are left out.
     has_boards : bool
         Whether the boards at the start and at the end are drawn, on lines that begin with ``%`` and that no reader
         reads.
@@ -75,7 +75,7 @@ def _headers(record: JsonObject, players: int, more: Mapping[str, str]) -> dict[
     found: dict[str, Any] = {"Game": record["game"]}
     found |= {f"Player{seat}": name for seat, name in enumerate(record.get("engines", ()))}
     found |= {name: record[key] for name, key in (("Date", "started_at"), ("Build", "build")) if key in record}
-    found |= record.get("tags", {}) | dict(more)
+    found |= _free_tags(record.get("tags", {}) | dict(more), players)
     found["Result"] = format_result(record.get("winners"), players)
     if record.get("scores") is not None:
         found["Scores"] = _numbers(record["scores"])
@@ -87,11 +87,21 @@ def _headers(record: JsonObject, players: int, more: Mapping[str, str]) -> dict[
         found |= {f"Adjudication{key.capitalize()}": found_by[key] for key in ("rule", "by")}
         found["AdjudicationForecast"] = _numbers(found_by["forecast"])
     found["Start"] = Position.from_json(record["start"], path="$.start").to_compact()
-    for name in found:
+    return found
+
+
+def _free_tags(tags: Mapping[str, str], players: int) -> dict[str, str]:
+    """Return the headers that say nothing of what others of a record say."""
+    names = set(OWN_TAGS) | {f"player{seat}" for seat in range(players)}
+    found = {}
+    for name, value in tags.items():
         if not TAG_NAME.fullmatch(name):
             raise NotationError(
                 f"tags: given {quote(name)}; expected names of letters, digits and _", reason="BAD_TAG", path="tags"
             )
+        if name.lower() not in names:
+            names.add(name.lower())
+            found[name] = value
     return found
 
 
@@ -109,7 +119,7 @@ def _board(position: Position) -> list[str]:
 
 
 def _turn(actions: Sequence[str]) -> list[str]:
-    """Return what stands together on a line: each action, with the separator after all but the last one."""
+    """Return what stands together on a line: each action if it has room there, with the separator to the next."""
     for action in actions:
         if not ACTION.fullmatch(action):
             raise NotationError(
@@ -117,7 +127,9 @@ def _turn(actions: Sequence[str]) -> list[str]:
                 reason="NOT_WRITABLE",
                 path="turns",
             )
-    return [action + TURN_SEPARATOR.rstrip() for action in actions[:-1]] + list(actions[-1:])
+    parts = [action + TURN_SEPARATOR.rstrip() for action in actions[:-1]] + list(actions[-1:])
+    longest = DEFAULT_WIDTH - len(_INDENT)
+    return [word for part in parts for word in ([part] if len(part) <= longest else part.split())]
 
 
 def _comment(text: str) -> list[str]:
@@ -126,7 +138,8 @@ def _comment(text: str) -> list[str]:
     mark = words[:1] if words and MARKED.fullmatch(words[0]) else []
     words = words[len(mark) :]
     if words:
-        words[0], words[-1] = "{" + words[0], words[-1] + "}"
+        words[0] = "{" + words[0]
+        words[-1] += "}"  # perhaps of the same word
     return mark + words
 
 

@@ -22,7 +22,8 @@ from mexica_ai.arena.runner import run
 from mexica_ai.arena.swiss import pair
 from mexica_ai.arena.tournament import Tournament
 from mexica_ai.cli import common
-from mexica_ai.game.records import position_at
+from mexica_ai.game.move_text import format_result
+from mexica_ai.game.records import parse_record, position_at
 
 NIM = ["--game", "nim", "--engine", "greedy", "--engine", "random", "--iterations", "1"]
 FIVE = [*NIM, "--engine", "greedy,name=third", "--engine", "random,name=fourth", "--engine", "greedy,name=fifth"]
@@ -442,12 +443,19 @@ def test_every_game_is_a_text_that_people_can_read(cli, tmp_path):
     assert sorted(path.name for path in texts.iterdir()) == names
     record = records(journal)[1]
     text = (texts / names[1]).read_text()
-    assert text.startswith("nim, 2 seats: block 0, game 1\nseat 0: random: random,iterations=1 (")
-    assert f"result: won by seat {record['winners'][0]}; scores " in text
+    assert '[Round "0.1"]\n[Name0 "random"]\n' in text
+    assert f'[Result "{format_result(record["winners"], 2)}"]' in text
     for number, turn in enumerate(record["turns"], 1):
-        assert f"{number:4}. seat {(number - 1) % 2}  {turn[0]}\n" in text
-    assert str(Position.from_json(record["start"])).rstrip() in text
-    assert text.endswith(str(ai.replay(record)).rstrip() + "\n")
+        assert f"{number}. seat {(number - 1) % 2}: {turn[0]}\n" in text
+    boards = [line.removeprefix("%").strip() for line in text.splitlines() if line.startswith("%")]
+    for position in (Position.from_json(record["start"]), ai.replay(record)):
+        assert all(line.strip() in boards for line in str(position).splitlines())
+    # The text is read back, as all commands read it.
+    read = parse_record(text)
+    assert [read[key] for key in ("turns", "scores", "engines")] == [
+        record[key] for key in ("turns", "scores", "engines")
+    ]
+    assert ai.replay(text) == ai.replay(record)
     # Of journals, too; two tournaments do not write the same files.
     other = tmp_path / "other.jsonl"
     assert cli(*NIM, "--blocks", 1, "--max-turns", 1, "--journal", other) == 0
@@ -455,7 +463,8 @@ def test_every_game_is_a_text_that_people_can_read(cli, tmp_path):
     both = sorted(path.name for path in (tmp_path / "both").iterdir())
     assert both == sorted([f"tournament-1-{name}" for name in names] + [f"tournament-2-{name}" for name in names[:2]])
     text = (tmp_path / "both" / f"tournament-2-{names[0]}").read_text()
-    assert ", adjudicated (max_turns) by the " in text
+    assert '[AdjudicationRule "max_turns"]' in text
+    assert parse_record(text)["adjudication"] == records(other)[0]["adjudication"]
     assert cli(*NIM, "--text", journal) == 2
     assert f"--text: cannot make the folder {journal}" in cli.err
 
