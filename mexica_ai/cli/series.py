@@ -99,6 +99,7 @@ def write(args: argparse.Namespace, record: dict[str, Any]) -> list[str]:
         As `mexica_ai.position_at`; the record has no such turns (reason OUT_OF_RANGE), or the frames of a GIF are too
         many (BAD_USAGE).
     """
+    position_at(record, 0)  # it is a record
     indices = turn_indices(args.turns, record)
     end = position_at(record, len(record["turns"]) if indices is None else indices.stop)
     turns = end.history
