@@ -380,7 +380,7 @@ class _Reader:
         if char == "{":
             return "a comment begins and does not end; expected } after it"
         if char == "[":
-            return f'given {quote(self._text[place : place + 60])}; expected a header such as [Game "nim"]'
+            return f'given {quote(self._text[place : place + 60])}; expected a header such as [Date "2026-11-26"]'
         return f"given {quote(char)}; expected an action, a comment in braces, a header or the result"
 
 

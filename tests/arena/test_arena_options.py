@@ -486,10 +486,10 @@ def test_the_text_of_a_record_without_its_optional_keys(cli, tmp_path):
         left = [{key: value for key, value in record.items() if key not in missing} for record in found]
         journal.write_text("".join(json.dumps(record) + "\n" for record in left))
         assert cli("report", journal, "--text", texts) == 0
-        lines[missing] = (texts / "block-00000-game-00.txt").read_text().splitlines()[3]
-    assert lines["started_at",] == found[0]["build"]
-    assert lines["build",] == f"started {found[0]['started_at']}"
-    assert lines["started_at", "build"].startswith("result: ")
+        lines[missing] = (texts / "block-00000-game-00.txt").read_text().splitlines()[3:5]
+    assert lines["started_at",][0] == f'[Build "{found[0]["build"]}"]'
+    assert lines["build",][0] == f'[Date "{found[0]["started_at"]}"]'
+    assert [line.split()[0] for line in lines["started_at", "build"]] == ["[Event", "[Round"]
 
 
 @pytest.mark.real("processes")
@@ -497,7 +497,7 @@ def test_the_text_of_a_forfeit_says_why(cli, tmp_path):
     assert cli("--game", "nim", "--engine", program("illegal"), "--engine", "greedy", "--blocks", 1,
                "--text", tmp_path / "texts") == 0  # fmt: skip
     text = (tmp_path / "texts" / "block-00000-game-00.txt").read_text()
-    assert "result: seat 0 forfeits: illegal turn: engine " in text
+    assert '[ForfeitSeat "0"]\n[ForfeitReason "illegal turn"]\n[ForfeitDetail "engine ' in text
 
 
 # The log
