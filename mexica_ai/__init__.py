@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from mexica_ai.analysis.settings import SearchSettings
     from mexica_ai.analysis.stopping import Stop
     from mexica_ai.game.contract import Opinion
+    from mexica_ai.game.move_writer import format_moves
     from mexica_ai.game.position import Position, load, new_game
     from mexica_ai.game.proposals import Verdict, consider_proposal
-    from mexica_ai.game.records import make_record, position_at, replay
+    from mexica_ai.game.records import make_record, parse_record, position_at, replay
     from mexica_ai.io.errors import (
         GameOverError,
         IllegalActionError,
@@ -63,9 +64,11 @@ __all__ = [
     "consider_proposal",
     "evaluate_record",
     "explain",
+    "format_moves",
     "load",
     "make_record",
     "new_game",
+    "parse_record",
     "position_at",
     "replay",
 ]
@@ -85,9 +88,10 @@ _HOMES = {
     "analysis.explain": {"explain"},
     "analysis.limits": {"Limits"},
     "game.contract": {"Opinion"},
+    "game.move_writer": {"format_moves"},
     "game.position": {"Position", "load", "new_game"},
     "game.proposals": {"Verdict", "consider_proposal"},
-    "game.records": {"make_record", "position_at", "replay"},
+    "game.records": {"make_record", "parse_record", "position_at", "replay"},
     "analysis.results": {"Candidate", "Result"},
     "analysis.search": {"SearchRun", "analyze", "best_turn"},
     "analysis.settings": {"SearchSettings"},

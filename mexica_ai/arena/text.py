@@ -1,18 +1,18 @@
-"""Games of a tournament as text for people: who played, the board at the start and at the end, and every turn."""
+"""Games of a tournament as move texts for people: who played, the boards at the start and the end, and every turn."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from mexica_ai.arena.searches import comments_of
 from mexica_ai.arena.tables import count
 from mexica_ai.arena.tournament import Tournament
-from mexica_ai.game.position import Position
-from mexica_ai.game.position_text import TURN_SEPARATOR
+from mexica_ai.game.move_writer import format_moves
 from mexica_ai.io.errors import NotationError, SearchError
-from mexica_ai.io.terminal import escape
 
 
 class TextFolder:
@@ -57,35 +57,23 @@ class TextFolder:
             raise SearchError(f"--text: cannot write {path}: {error.strerror}", reason="TEXT_NOT_WRITTEN") from None
 
 
-def format_game(tournament: Tournament, record: dict[str, Any]) -> str:
-    """Return the text of a game."""
+def format_game(tournament: Tournament, record: dict[str, Any], comments: Sequence[str] = ()) -> str:
+    """Return the move text of a game, which `mexica-ai replay` reads back, with the boards at its start and its end.
+
+    Parameters
+    ----------
+    tournament : Tournament
+    record : dict
+        Of a game of its journal.
+    comments : sequence of str, optional
+        One for each turn, "" for none.
+    """
     arena = record["arena"]
-    position = Position.from_json(record["start"])
-    lines = [f"{record['game']}, {position.players} seats: block {arena['block']}, game {arena['number']}"]
+    tags = {"Event": f"tournament of {len(tournament.engines)} engines"}
+    tags["Round"] = f"{arena['block']}.{arena['number']}"
     for seat, engine in enumerate(arena["seating"]):
         used = arena["seats"][seat]
-        name, spec = tournament.names[engine], tournament.engines[engine]
-        which = name if name == spec else f"{name}: {spec}"
-        lines.append(f"seat {seat}: {which} ({count(used['turns'], 'turn')} in {used['seconds']:.1f} s)")
-    # Keys that a record may lack.
-    if known := [text + record[key] for key, text in (("started_at", "started "), ("build", "")) if key in record]:
-        lines.append(", ".join(known))
-    lines += [f"result: {_result(record)}", "", *str(position).splitlines(), ""]
-    for number, (turn, comment) in enumerate(zip(record["turns"], comments_of(record), strict=True), 1):
-        who = "event " if position.is_chance else f"seat {position.to_move}"
-        lines.append(f"{number:4}. {who}  {TURN_SEPARATOR.join(turn)}" + f"  {{{comment}}}" * bool(comment))
-        position.push(turn)
-    lines += ["", *str(position).splitlines()]
-    return "".join(f"{escape(line)}\n" for line in lines)  # names and details of failures come from others
-
-
-def _result(record: dict[str, Any]) -> str:
-    winners = f"won by seat {' and '.join(map(str, record['winners']))}"
-    if record["termination"] == "forfeit":
-        forfeit = record["forfeit"]
-        return f"seat {forfeit['seat']} forfeits: {forfeit['reason']}: {forfeit['detail']}"
-    if record["termination"] == "adjudicated":
-        found = record["adjudication"]
-        shares = ", ".join(f"{share:.0%}" for share in found["forecast"])
-        return f"{winners}, adjudicated ({found['rule']}) by the {found['by']}; forecast {shares}"
-    return f"{winners}; scores {', '.join(f'{score:g}' for score in record['scores'])}"
+        used_turns = f"{count(used['turns'], 'turn')} in {used['seconds']:.1f} s"
+        tags |= {f"Name{seat}": tournament.names[engine], f"Used{seat}": used_turns}
+    said = [comment or own for comment, own in zip_longest(comments, comments_of(record), fillvalue="")]
+    return format_moves(record, comments=said, tags=tags, has_boards=True)

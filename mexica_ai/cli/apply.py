@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     steps: list[Step] = []
     events: list[list[str]] = []
     if args.turn is not None or not (args.draw and position.is_chance):
-        if args.turn is None:
+        if args.turn is None or not args.turn.strip():
             advice = ", or --draw, for a random event is due" if start.is_chance else ""
             raise NotationError(f'TURN is missing; expected actions joined by "; "{advice}', reason="BAD_USAGE")
         turn = args.turn

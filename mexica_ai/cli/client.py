@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from mexica_ai.analysis.results import Result
-from mexica_ai.cli import annotate, apply, common, new
+from mexica_ai.cli import annotate, apply, common, legal, new
 from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
 from mexica_ai.cli.records import read_record
@@ -276,8 +276,14 @@ def _declare_position(parser: argparse.ArgumentParser) -> None:
     common.add_json_option(parser, "print one JSON list")
 
 
+def _declare_legal(parser: argparse.ArgumentParser) -> None:
+    _declare_position(parser)
+    legal.add_after_option(parser)
+
+
 def _legal(args: argparse.Namespace, client: Client) -> None:
-    actions = client.legal_actions(common.read_position(args.position))
+    position = common.read_position(args.position)
+    actions = client.legal_actions(position) if legal.begin_turn(position, args.after) else []
     if args.json:
         print(json.dumps(actions))
     else:
@@ -377,7 +383,7 @@ _CALLS = {
     "stop": ("end a running analysis, which then prints its last result", _declare_stop, _stop),
     "new": ("deal a new game", new.add_deal_options, _new),
     "apply": (apply.SUMMARY, apply.add_arguments, _apply),
-    "legal": ("list the legal actions", _declare_position, _legal),
+    "legal": (legal.SUMMARY, _declare_legal, _legal),
     "validate": (
         "list the faults of a position; exit code 2 if there are any",
         _declare_position,

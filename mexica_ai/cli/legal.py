@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 
 from mexica_ai.cli import common
+from mexica_ai.game.position import Position
 from mexica_ai.io import files, terminal
-from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.io.errors import MexicaAIError, NotationError
+from mexica_ai.io.strict import check_shape, parse_json
+
+_WITH_ACTIONS = re.compile(rb'(?:\xef\xbb\xbf)?\{\s*"(?:position|after)"\s*:')
 
 SUMMARY = "list the legal actions"
 DESCRIPTION = """\
-List the legal actions of a position, sorted as text, one per line.
+List the legal actions of a position, sorted as text, one per line; with --after
+those that follow the beginning of a turn: none if that is a whole turn.
 
 With - as POSITION, read one position per line from standard input and answer
-each line at once with one JSON list of actions. The answer to an invalid line
-is {"error": "..."}; the other lines are still answered, and the exit code is 2.
+each line at once with one JSON list of actions. A line may also be
+{"position": ..., "after": ["walk H5"]}, the position as JSON or in its compact
+form, with the actions of the turn so far. The answer to an invalid line is
+{"error": "..."}; the other lines are still answered, and the exit code is 2. So
+a program in any language can play without knowing the rules.
 
 Examples:
   mexica-ai legal game.json
+  mexica-ai legal game.json --after "walk H5; token"
   mexica-ai legal - < positions.jsonl
 """
 
@@ -30,14 +40,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="POSITION",
         help="a file with one position or its compact form, or - for one position per line on standard input",
     )
+    add_after_option(parser)
     common.add_json_option(parser, "print one JSON list for a file, too")
+
+
+def add_after_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--after`."""
+    parser.add_argument(
+        "--after", metavar="ACTIONS", help='the actions of the turn so far, joined by "; "; with -, of every position'
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
     if args.position == "-":
-        return _answer_lines()
-    actions = common.read_position(args.position).legal_actions()
+        return _answer_lines(args.after)
+    actions = _actions(common.read_position(args.position), args.after)
     if args.json:
         print(json.dumps(actions))
     else:
@@ -45,17 +63,45 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _answer_lines() -> int:
+def begin_turn(position: Position, after: str | list[str] | None) -> bool:
+    """Play the beginning of a turn, if there is one, and return whether the turn goes on."""
+    if not after or (isinstance(after, str) and not after.strip()):
+        return True
+    position.push(after, partial=True)
+    return position.is_within_turn
+
+
+def _actions(position: Position, after: str | list[str] | None) -> list[str]:
+    return position.legal_actions() if begin_turn(position, after) else []
+
+
+def _answer_lines(after: str | None) -> int:
     code = 0
     with files.open_text("-") as file:
-        for number, found in common.read_positions(file, "-"):
+        for number, line in enumerate(files.read_lines(file, "-", cuts=True), 1):
             try:
-                if isinstance(found, MexicaAIError):
-                    raise found
                 with common.located(f"line {number}"):
-                    answer: object = found.legal_actions()
+                    position, own = _read_line(line)
+                    answer: object = _actions(position, after if own is None else own)
             except MexicaAIError as error:
                 code = 2
                 answer = {"error": str(error)}
             print(json.dumps(answer), flush=True)
     return code
+
+
+def _read_line(line: bytes) -> tuple[Position, list[str] | None]:
+    """Return the position of a line, and the actions that the line says were played."""
+    if len(line) > files.MAX_JSON:
+        raise NotationError(f"position: over {files.MAX_JSON:,} bytes; expected a shorter line")
+    text = line.strip()
+    if not _WITH_ACTIONS.match(text):
+        return Position.from_text(text, path="position"), None
+    data = parse_json(text, "line")
+    if not isinstance(data, dict) or "game" in data:  # a position with a key that it does not have
+        return Position.from_json(data, path="position"), None
+    check_shape(data, {"position": object, "after?": [str]}, "line")
+    position = data["position"]
+    if isinstance(position, str):
+        return Position.from_text(position, path="line.position"), data.get("after")
+    return Position.from_json(position, path="line.position"), data.get("after")

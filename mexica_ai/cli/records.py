@@ -10,6 +10,7 @@ from typing import Any
 
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
+from mexica_ai.game.move_text import is_header, split_games
 from mexica_ai.io import files
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import parse_json
@@ -47,11 +48,17 @@ def read_record(path: str, game: int) -> tuple[bytes, str]:
 
 
 def read_records(path: str) -> Iterator[tuple[int, bytes]]:
-    """Yield for each record of a file the number of its first line and its text; blank lines are skipped."""
+    """Yield for each record of a file the number of its first line and its text; blank lines are skipped.
+
+    A file that begins with a header holds games as move texts.
+    """
     with files.open_text(path) as file:
         lines = enumerate(files.read_lines(file, path), 1)
         first = next((entry for entry in lines if not _is_blank(entry)), None)
         if first is None:
+            return
+        if is_header(first[1]) or first[1].startswith(b"%"):
+            yield from split_games(itertools.chain([first], lines))
             return
         held = [first]
         if _parse(first[1]) is None:

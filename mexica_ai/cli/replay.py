@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Any
 
-from mexica_ai.cli import common
+from mexica_ai.cli import common, convert
 from mexica_ai.cli.records import read_records
 from mexica_ai.game.records import parse_record, replay, termination_of
 from mexica_ai.io import files, terminal
@@ -17,8 +17,9 @@ from mexica_ai.io.errors import MexicaAIError
 SUMMARY = "check game records"
 DESCRIPTION = """\
 Replay each game record of the files and check its scores and winners. A file
-holds one JSON record per line, or a single record over several lines; - is
-standard input.
+holds one JSON record per line, a single record over several lines, or games as
+move texts (docs/formats.md); - is standard input. --text writes the records as
+move texts, --records as JSON.
 
 For a valid record, print its scores and winners. For an invalid one, print on
 standard error the turn and the action that fail (counted from 0, as in the
@@ -28,6 +29,8 @@ is 2.
 Examples:
   mexica-ai replay games.jsonl
   mexica-ai replay monday.jsonl tuesday.jsonl --json
+  mexica-ai replay games.jsonl --text games.txt
+  mexica-ai replay games.txt --records games.jsonl
 """
 
 
@@ -39,11 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "print one JSON object per record: file, line, turns, scores, winners, termination; or file, line, "
         "error, reason, turn_index, action_index",
     )
+    convert.add_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
     code = 0
+    converted = convert.Converted(args)
     with common.Progress("replaying") as progress:
         for path in args.files:
             try:
@@ -53,20 +58,23 @@ def run(args: argparse.Namespace) -> int:
                     done += len(text)
                     left = pace.describe(done, max(done, size)) if size else ""
                     progress.show(f"replaying {files.name_of(path)}, line {line_number}, {left}".rstrip(", "))
-                    answer = _check(text)
-                    _print(files.name_of(path), line_number, answer, args.json)
+                    answer = _check(text, converted)
                     code = 2 if "error" in answer else code
+                    if "error" in answer or not converted.has_stdout:
+                        _print(files.name_of(path), line_number, answer, args.json)
             except MexicaAIError as error:  # the other files are still checked
                 terminal.tell(f"error: {error}")
                 code = 2
+    converted.write()
     return code
 
 
-def _check(text: bytes) -> dict[str, Any]:
+def _check(text: bytes, converted: convert.Converted) -> dict[str, Any]:
     """Replay a record and return the answer to print."""
     try:
         record = parse_record(text)
         position = replay(record)
+        converted.add(record)
     except MexicaAIError as error:
         message = str(error)
         if error.turn_index is not None:

@@ -6,7 +6,7 @@ import argparse
 import json
 
 from mexica_ai.analysis.annotate import NOTE, TurnEvaluation, recorded_evaluations
-from mexica_ai.cli import common, picture
+from mexica_ai.cli import common, picture, series
 from mexica_ai.cli.records import MAX_NUMBER, add_game_option, read_record
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.game.position import Position
@@ -23,6 +23,9 @@ many turns: 0 is the start. Random events count, as in `mexica-ai annotate`. So
 `annotate` rates turn 12 in the position of --turn 11. Later turns of the record
 are not checked.
 
+With --svg-series or --gif, draw a whole record: a picture a turn, or an
+animated one.
+
 Examples:
   mexica-ai show game.json
   mexica-ai new --seed 7 | mexica-ai show -
@@ -30,6 +33,7 @@ Examples:
   mexica-ai show games.jsonl --game 3 --turn 12
   mexica-ai show game.json --png game.png --play "walk H5; end"
   mexica-ai show game.json --format compact
+  mexica-ai show games.jsonl --game 3 --gif game.gif
 """
 
 
@@ -63,6 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_json_option(parser, "the same as --format json")
     parser.add_argument("--play", metavar="TURN", help="in the picture, play this turn and mark its steps")
     picture.add_options(parser, "the position")
+    series.add_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -70,6 +75,11 @@ def run(args: argparse.Namespace) -> int:
     picture.check(args)
     if args.play is not None and not (args.svg or args.png):
         raise NotationError("--play: needs --svg or --png; a turn is played by `mexica-ai apply`", reason="BAD_USAGE")
+    if series.is_asked(args):
+        text, where = read_record(args.position, args.game or 1)
+        with common.located(where):
+            terminal.say(*series.write(args, parse_record(text)))
+        return 0
     if args.turn is None:
         if args.game is not None:
             raise NotationError("--game: needs --turn, which says how many turns are played", reason="BAD_USAGE")

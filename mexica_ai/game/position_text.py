@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mexica_ai.game import compact, registry
+from mexica_ai.game.move_text import is_move_text
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import parse_json, quote
 
@@ -25,6 +26,8 @@ def position_data(text: str | bytes, path: str = "$") -> Any:
         line = ""
     if compact.split_header(line):
         return compact_data(line, path)
+    if is_move_text(line):
+        raise _record_given(path, "the move text of a game")
     try:
         data = parse_json(text, path)
     except NotationError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mexica_ai.game.compact import split_header
+from mexica_ai.game.move_reader import parse_moves
+from mexica_ai.game.move_text import TAG_NAME, is_move_text
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import MexicaAIError, NotationError, PositionError
 from mexica_ai.io.figures import EPSILON, MAX_TIME_S, are_scores, are_shares, is_count
@@ -48,6 +50,8 @@ _SHAPE = {
     "build?": str,
     "started_at?": str,
     "comment?": str,
+    "comments?": [str],
+    "tags?": dict,
     "termination?": choice("finished", "unfinished", "forfeit", "adjudicated"),
     "forfeit?": {"seat": int, "reason": str, "detail": str},
     "adjudication?": {"rule": choice("resign", "max_turns"), "by": str, "forecast": [float]},
@@ -146,13 +150,19 @@ def _play(position: Position, turns: list[list[str]], path: str) -> None:
 
 
 def parse_record(text: str | bytes, path: str = "$") -> Any:
-    """Read the JSON of a record; do not check what it says.
+    """Read a record, as JSON or as a move text.
+
+    What JSON says is not checked. The turns of a move text are played, since only the rules tell where they end.
 
     Raises
     ------
     NotationError
-        If it is not JSON; reason POSITION_GIVEN, if it is a position in its compact form.
+        If it is neither; reason POSITION_GIVEN, if it is a position in its compact form.
+    UnknownGameError, PositionError, IllegalActionError
+        As `replay`, of a move text.
     """
+    if is_move_text(text):
+        return {"version": VERSION, **parse_moves(text, path)}
     try:
         return parse_json(text, path)
     except NotationError:
@@ -242,6 +252,20 @@ def _parse_start(record: JsonObject, path: str) -> Position:
                 f"{path}.{key}: has {len(record[key])} entries; expected one for each of the {position.players} seats",
                 reason="SEATS_COUNT",
                 path=f"{path}.{key}",
+            )
+    if len(record.get("comments", ())) not in (0, len(record["turns"])):
+        raise NotationError(
+            f"{path}.comments: has {len(record['comments'])} entries; expected one for each of the "
+            f"{len(record['turns'])} turns",
+            reason="COMMENTS_COUNT",
+            path=f"{path}.comments",
+        )
+    for name, value in record.get("tags", {}).items():
+        if not (TAG_NAME.fullmatch(name) and isinstance(value, str)):
+            raise NotationError(
+                f"{path}.tags: given {quote(name)}: {quote(value)}; expected names of letters, digits and _, and texts",
+                reason="BAD_TAG",
+                path=f"{path}.tags",
             )
     if "evaluations" in record:
         found = record["evaluations"]["turns"]

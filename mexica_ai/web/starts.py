@@ -9,6 +9,7 @@ from typing import Any
 
 from mexica_ai.analysis.annotate import TurnEvaluation, recorded_evaluations, replay_played
 from mexica_ai.game import registry
+from mexica_ai.game.move_text import is_move_text, split_games
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.position_text import position_data
 from mexica_ai.game.records import EVALUATION, check_evaluations, parse_record
@@ -143,6 +144,8 @@ def _from_game(source: Game, number: int | None) -> _Start:
 
 def _from_record(text: str) -> _Start:
     """Begin at the end of a record, the first one if the text has several."""
+    if is_move_text(text):
+        text = next(split_games(enumerate(text.encode().splitlines(), 1)))[1].decode()
     try:
         record: JsonObject = parse_record(text)
     except NotationError:

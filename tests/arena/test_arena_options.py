@@ -23,7 +23,8 @@ from mexica_ai.arena.searches import comments_of
 from mexica_ai.arena.swiss import pair
 from mexica_ai.arena.tournament import Tournament
 from mexica_ai.cli import common
-from mexica_ai.game.records import position_at
+from mexica_ai.game.move_text import format_result
+from mexica_ai.game.records import parse_record, position_at
 
 NIM = ["--game", "nim", "--engine", "greedy", "--engine", "random", "--iterations", "1"]
 FIVE = [*NIM, "--engine", "greedy,name=third", "--engine", "random,name=fourth", "--engine", "greedy,name=fifth"]
@@ -443,12 +444,19 @@ def test_every_game_is_a_text_that_people_can_read(cli, tmp_path):
     assert sorted(path.name for path in texts.iterdir()) == names
     record = records(journal)[1]
     text = (texts / names[1]).read_text()
-    assert text.startswith("nim, 2 seats: block 0, game 1\nseat 0: random: random,iterations=1 (")
-    assert f"result: won by seat {record['winners'][0]}; scores " in text
+    assert '[Round "0.1"]\n[Name0 "random"]\n' in text
+    assert f'[Result "{format_result(record["winners"], 2)}"]' in text
     for number, (turn, comment) in enumerate(zip(record["turns"], comments_of(record), strict=True), 1):
-        assert f"{number:4}. seat {(number - 1) % 2}  {turn[0]}  {{{comment}}}\n" in text
-    assert str(Position.from_json(record["start"])).rstrip() in text
-    assert text.endswith(str(ai.replay(record)).rstrip() + "\n")
+        assert f"{number}. seat {(number - 1) % 2}: {turn[0]} {{{comment}}}\n" in text
+    boards = [line.removeprefix("%").strip() for line in text.splitlines() if line.startswith("%")]
+    for position in (Position.from_json(record["start"]), ai.replay(record)):
+        assert all(line.strip() in boards for line in str(position).splitlines())
+    # The text is read back, as all commands read it.
+    read = parse_record(text)
+    assert [read[key] for key in ("turns", "scores", "engines")] == [
+        record[key] for key in ("turns", "scores", "engines")
+    ]
+    assert ai.replay(text) == ai.replay(record)
     # Of journals, too; two tournaments do not write the same files.
     other = tmp_path / "other.jsonl"
     assert cli(*NIM, "--blocks", 1, "--max-turns", 1, "--journal", other) == 0
@@ -456,7 +464,8 @@ def test_every_game_is_a_text_that_people_can_read(cli, tmp_path):
     both = sorted(path.name for path in (tmp_path / "both").iterdir())
     assert both == sorted([f"tournament-1-{name}" for name in names] + [f"tournament-2-{name}" for name in names[:2]])
     text = (tmp_path / "both" / f"tournament-2-{names[0]}").read_text()
-    assert ", adjudicated (max_turns) by the " in text
+    assert '[AdjudicationRule "max_turns"]' in text
+    assert parse_record(text)["adjudication"] == records(other)[0]["adjudication"]
     assert cli(*NIM, "--text", journal) == 2
     assert f"--text: cannot make the folder {journal}" in cli.err
 
@@ -478,10 +487,10 @@ def test_the_text_of_a_record_without_its_optional_keys(cli, tmp_path):
         left = [{key: value for key, value in record.items() if key not in missing} for record in found]
         journal.write_text("".join(json.dumps(record) + "\n" for record in left))
         assert cli("report", journal, "--text", texts) == 0
-        lines[missing] = (texts / "block-00000-game-00.txt").read_text().splitlines()[3]
-    assert lines["started_at",] == found[0]["build"]
-    assert lines["build",] == f"started {found[0]['started_at']}"
-    assert lines["started_at", "build"].startswith("result: ")
+        lines[missing] = (texts / "block-00000-game-00.txt").read_text().splitlines()[3:5]
+    assert lines["started_at",][0] == f'[Build "{found[0]["build"]}"]'
+    assert lines["build",][0] == f'[Date "{found[0]["started_at"]}"]'
+    assert [line.split()[0] for line in lines["started_at", "build"]] == ["[Event", "[Round"]
 
 
 @pytest.mark.real("processes")
@@ -489,7 +498,7 @@ def test_the_text_of_a_forfeit_says_why(cli, tmp_path):
     assert cli("--game", "nim", "--engine", program("illegal"), "--engine", "greedy", "--blocks", 1,
                "--text", tmp_path / "texts") == 5  # fmt: skip
     text = (tmp_path / "texts" / "block-00000-game-00.txt").read_text()
-    assert "result: seat 0 forfeits: illegal turn: engine " in text
+    assert '[ForfeitSeat "0"]\n[ForfeitReason "illegal turn"]\n[ForfeitDetail "engine ' in text
 
 
 # The log
