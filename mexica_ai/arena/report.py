@@ -299,6 +299,7 @@ def evaluate(
         _add_standings(engines, found["standings"][0])
     if sprt is not None:
         found["sprt"] = sprt_json(sprt, sprt.state(outcomes))
+        found["sprt"]["caution"] = forfeits.CAUTION if found["rests_on_forfeits"] else None
     if anchor is not None:
         found["anchor"] = {"name": anchor[0], "rating": anchor[1]}
     return found
@@ -560,4 +561,6 @@ def format_sprt(sprt: dict[str, Any]) -> str:
     return (
         f"SPRT: {verdict}; LLR {sprt['llr']:+.2f} ({sprt['lower']:.2f}, {sprt['upper']:.2f}) after "
         f"{_count(sprt['blocks'], 'block')}; {sprt['hypotheses']}"
+        + "; it rests on forfeits"
+        * bool(sprt.get("caution"))
     )
