@@ -50,6 +50,7 @@ COLUMNS = {
 NOT_MEASURED = "not measured"
 # Fields of a tournament for which `command_of` has no options; they must be as they are by default.
 NO_OPTIONS = ("clock", "margin_s", "patience_s", "on_failure", "openings", "resign", "max_turns", "round_blocks")
+NO_OPTIONS += ("gauntlet", "opening_order", "restart")
 INTERVAL = [float]
 HEAD = {
     "format": int,

@@ -8,6 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from mexica_ai.arena.forfeits import MARK
 from mexica_ai.arena.report import Collected
 from mexica_ai.arena.tables import count
 from mexica_ai.pictures import save
@@ -39,7 +40,8 @@ def _draw_ratings(axes: Axes, found: dict[str, Any]) -> None:
     known.sort(key=lambda engine: engine[key][0])
     for row, engine in enumerate(known):
         _draw_interval(axes, engine[key], row, COLOR)
-    axes.set_yticks(range(len(known)), [engine["name"] for engine in known])
+    names = [engine["name"] + MARK * bool(engine["caution"]) for engine in known]
+    axes.set_yticks(range(len(known)), names)
     if key == "share":
         if found["expected_share"] is not None:
             axes.axvline(float(found["expected_share"]), color="0.7", linewidth=1, zorder=0)
@@ -47,7 +49,8 @@ def _draw_ratings(axes: Axes, found: dict[str, Any]) -> None:
     else:
         axes.set_xlabel("rating (400 points: ten times the strength), 95 % interval")
     what = {"share": "shares of the win", "rating": "ratings"}[key]
-    axes.set_title(f"{what}: {count(found['games_counted'], 'game')} in {count(found['blocks'], 'block')}")
+    marked = "; * rests on forfeits" * any(engine["caution"] for engine in known)
+    axes.set_title(f"{what}: {count(found['games_counted'], 'game')} in {count(found['blocks'], 'block')}{marked}")
     axes.grid(axis="x", color="0.9")
 
 

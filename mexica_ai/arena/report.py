@@ -306,8 +306,10 @@ def evaluate(
         found["adjusted"] = adjusted_json(outcomes, collected.names, collected.players)
     if sprt is not None:
         found["sprt"] = sprt_json(sprt, sprt.state(outcomes))
+        found["sprt"]["caution"] = forfeits.CAUTION if found["rests_on_forfeits"] else None
         if is_adjusted:
             found["adjusted"]["sprt"] = sprt_json(sprt, sprt.state(outcomes, adjust=True))
+            found["adjusted"]["sprt"]["caution"] = found["sprt"]["caution"]
     if anchor is not None:
         found["anchor"] = {"name": anchor[0], "rating": anchor[1]}
     return found
@@ -572,4 +574,6 @@ def format_sprt(sprt: dict[str, Any], name: str = "SPRT") -> str:
     return (
         f"{name}: {verdict}; LLR {sprt['llr']:+.2f} ({sprt['lower']:.2f}, {sprt['upper']:.2f}) after "
         f"{_count(sprt['blocks'], 'block')}; {sprt['hypotheses']}"
+        + "; it rests on forfeits"
+        * bool(sprt.get("caution"))
     )

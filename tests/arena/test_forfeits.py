@@ -139,7 +139,7 @@ def test_a_tournament_ends_when_too_many_games_are_forfeited(cli, in_process, tm
         record = play_game(task)
         return forfeited(record, 0) if task.game.block % 2 == 0 and task.game.number == 0 else record
 
-    monkeypatch.setattr("mexica_ai.arena.runner.run", lambda *args, **how: run(*args, **(how | {"play": play})))
+    monkeypatch.setattr("mexica_ai.arena.runner.run", lambda *args, **how: run(*args, **{**how, "play": play}))
     journal = tmp_path / "games.jsonl"
     assert cli(*NIM, "--blocks", 30, "--forfeits", "stop=20%", "--journal", journal) == 5
     assert "ended after 20 of 60 games: 5 of them forfeited, more than --forfeits stop=20% allows" in cli.err
@@ -152,7 +152,12 @@ def test_a_tournament_ends_when_too_many_games_are_forfeited(cli, in_process, tm
     test = ["--sprt", "share:0.1,0.2,0.05,0.05"]
     assert cli(*NIM, "--blocks", 30, *test) == 5
     assert "SPRT: H1 accepted" in cli.out
+    assert "it rests on forfeits" in " ".join(cli.out.split())
     assert cli(*NIM, "--blocks", 60, *test, "--forfeits", "drop") == 0
+    assert "it rests on forfeits" not in " ".join(cli.out.split())
+    pytest.importorskip("matplotlib")
+    assert cli("report", journal, "--plot", tmp_path / "plot.svg") == 5
+    assert (tmp_path / "plot.svg").stat().st_size > 1000
 
 
 # A busy machine

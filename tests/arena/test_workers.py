@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -91,7 +92,10 @@ def test_after_a_failure_it_is_started_again(counting):
 def test_one_that_ends_between_games_is_started_again(counting):
     spec, file = counting
     progress = run(make(spec(), "random", restart="after-failure"), 1, Here())
+    ((engine,),) = KEPT._idle.values()
     os.kill(int(file.read_text().split()[-1]), 9)
+    while engine.is_running:
+        time.sleep(0.01)
     progress = run(make(spec(), "random", restart="after-failure"), 2, Here())
     assert [record["termination"] for record in progress.records] == ["finished"] * 4
     assert starts_of(file) == 2
