@@ -445,7 +445,7 @@ def test_every_game_is_a_text_that_people_can_read(cli, tmp_path):
     assert text.startswith("nim, 2 seats: block 0, game 1\nseat 0: random: random,iterations=1 (")
     assert f"result: won by seat {record['winners'][0]}; scores " in text
     for number, turn in enumerate(record["turns"], 1):
-        assert f"{number:4}. seat {(number - 1) % 2}  {turn[0]}\n" in text
+        assert f"{number:4}. seat {(number - 1) % 2}  {turn[0]}  {{" in text  # and what its engine expected
     assert str(Position.from_json(record["start"])).rstrip() in text
     assert text.endswith(str(ai.replay(record)).rstrip() + "\n")
     # Of journals, too; two tournaments do not write the same files.
