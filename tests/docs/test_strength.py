@@ -150,6 +150,7 @@ def test_all_results_are_read_strictly(strength, tmp_path):
             "match": {"elo": [1.0], "iterations_per_turn": [], "players": 5, "engines": ["mcts"]},
             "levels": {"levels": [{"level": 1, "games": 2, "elo": [3.0]}]},
             "shares": {"tenths": [[0.1]], "weight_of_search": [1.0]},
+            "ladder": {"players": 5, "engines": [], "anchor": "random", "builds": [1]},
         }[data["kind"]]
         for key, value in spoiled.items():
             (tmp_path / "a.json").write_text(json.dumps(data | {key: value}))
