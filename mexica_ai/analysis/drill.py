@@ -1,7 +1,7 @@
 """Drills: positions in which a seat has lost by its turn, to find a better one; made from evaluated games.
 
-A drill is a file of JSON lines, one exercise a line. What a person has solved is kept in a file beside it. The turn that
-a person enters is judged by the measure of `mexica_ai.analysis.annotate.evaluate_record`.
+A drill is a file of JSON lines, one exercise a line. What a person has solved is kept in a file beside it. The turn that a
+person enters is judged by the measure of `mexica_ai.analysis.annotate.evaluate_record`.
 """
 
 from __future__ import annotations
