@@ -1,7 +1,7 @@
 """Drills: positions in which a seat has lost by its turn, to find a better one; made from evaluated games.
 
-A drill is a file of JSON lines, one exercise a line. What a person has solved is kept in a file beside it. The turn that a
-person enters is judged by the measure of `mexica_ai.analysis.annotate.evaluate_record`.
+A drill is a file of JSON lines, one exercise a line. What a person has solved is kept in a file beside it. The measure
+of a turn that a person enters is that of `mexica_ai.analysis.annotate.evaluate_record`.
 """
 
 from __future__ import annotations
@@ -245,8 +245,9 @@ def exercise_of(data: Any, path: str = "$") -> Exercise:
         try:
             exercise.after(data[key])
         except MexicaAIError as error:
-            where = f"{path}.{key}"
-            message = str(error).removeprefix("turn").removeprefix(": ")
+            within = error.path.removeprefix("turn") if error.path.startswith("turn") else ""
+            where = f"{path}.{key}{within}"
+            message = str(error).removeprefix(f"{error.path}: ")
             raise type(error)(f"{where}: {message}", reason=error.reason, path=where) from None
     return exercise
 
