@@ -174,7 +174,11 @@ def test_a_table_is_redrawn_on_a_terminal(analyze, monkeypatch):
 
 def check(picture):
     root = ET.fromstring(picture)
-    return [element.text.replace("\N{NO-BREAK SPACE}", " ") for element in root.iter() if element.tag.endswith("text")]
+    return [
+        (element.text or "").replace("\N{NO-BREAK SPACE}", " ")
+        for element in root.iter()
+        if element.tag.endswith("text")
+    ]
 
 
 def test_a_picture_has_a_line_an_engine(result, tmp_path):
