@@ -350,6 +350,45 @@ def points_of(exercise: Exercise, loss: float, spent: int) -> int:
     return max(0, round(MAX_POINTS * min(max(share, 0.0), 1.0)) - TRY_POINTS * spent)
 
 
+@dataclass
+class Attempt:
+    """A person at an exercise.
+
+    Parameters
+    ----------
+    exercise : Exercise
+    hints : int
+        Asked for.
+    tries : int
+        Turns entered.
+    points : int
+        Of the best of them.
+    solved : bool
+        Whether the last one solved it.
+    """
+
+    exercise: Exercise
+    hints: int = 0
+    tries: int = 0
+    points: int = 0
+    solved: bool = False
+
+    def note(self, verdict: Verdict) -> None:
+        """Count a turn."""
+        self.points = max(self.points, points_of(self.exercise, verdict.loss, self.tries + self.hints))
+        self.tries += 1
+        self.solved = verdict.is_solved
+
+    def hint(self) -> str:
+        """Return the first action of the better turn, and one more with each call."""
+        self.hints += 1
+        return hint_of(self.exercise, self.hints)
+
+    def give_up(self) -> None:
+        """Show the better turn, for no points."""
+        self.points, self.solved = 0, False
+
+
 def describe_verdict(exercise: Exercise, verdict: Verdict) -> str:
     """Return one or two sentences about a turn that was entered."""
     played = f"{100 * exercise.loss:.1f} %"

@@ -284,9 +284,7 @@ class _Trainer(Table):
 
     def _begin(self, exercise: Exercise) -> None:
         """Start an exercise."""
-        self._exercise = exercise
-        self._hints = self._tries = self._points = 0
-        self._is_solved = False
+        self._exercise, self._attempt = exercise, drill.Attempt(exercise)
         self._set_up()
 
     def _set_up(self) -> None:
@@ -307,11 +305,11 @@ class _Trainer(Table):
                 seen += 1
                 with contextlib.suppress(_Next):
                     self._try_turns()
-                solved += self._is_solved
-                points += self._points
+                solved += self._attempt.solved
+                points += self._attempt.points
         except Quit:
-            seen -= not self._tries
-            points += self._points
+            seen -= not self._attempt.tries
+            points += self._attempt.points
         self._say(f"\nSolved {solved} of {seen}: {points} of {drill.MAX_POINTS * seen} points.")
         left = sum(not self._progress.outcomes.get(one.key, drill.Outcome()).solved for one in self._exercises)
         self._say(f"{left} of {number} left to solve." if left else "All are solved.")
@@ -341,7 +339,7 @@ class _Trainer(Table):
                 self._say("stopped; the turn is not judged")
                 continue
             self._note(verdict)
-            if self._is_solved:
+            if self._attempt.solved:
                 if verdict.by != "better":
                     self._say_turn("the better turn was: ", self._exercise.better)
                 return
@@ -359,22 +357,20 @@ class _Trainer(Table):
 
     def _note(self, verdict: Verdict) -> None:
         """Say and keep what a turn has reached."""
-        points = drill.points_of(self._exercise, verdict.loss, self._tries + self._hints)
-        self._points, self._is_solved = max(self._points, points), verdict.is_solved
-        self._tries += 1
-        self._progress.note(self._exercise, solved=self._is_solved, points=self._points, tries=1)
+        attempt = self._attempt
+        attempt.note(verdict)
+        self._progress.note(self._exercise, solved=attempt.solved, points=attempt.points, tries=1)
         self._say("\n".join(terminal.wrap(drill.describe_verdict(self._exercise, verdict))))
 
     def _say_turn(self, head: str, turn: list[str]) -> None:
         self._say("\n".join(terminal.wrap_turn(turn, terminal.width(), head, "    ")))
 
     def _hint(self, _rest: str) -> None:
-        self._hints += 1
-        self._say(f"hint: {drill.hint_of(self._exercise, self._hints)}")
+        self._say(f"hint: {self._attempt.hint()}")
 
     def _answer(self, _rest: str) -> NoReturn:
         exercise = self._exercise
-        self._points = 0
+        self._attempt.give_up()
         self._progress.note(exercise, solved=False, points=0, tries=0)
         self._say_turn("the better turn: ", exercise.better)
         self._say(f"    seat {exercise.seat} then expects {100 * exercise.value[exercise.seat]:.0f} % of the win")
