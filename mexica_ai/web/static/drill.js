@@ -10,17 +10,18 @@ export function drillCard(page) {
     kind: 'chip', pressed: page.showing === name});
   const act = what => () => page.answer({do: what});
   return html`<section class="card drill" aria-labelledby="exercise"><div class="row"><h2 id="exercise">Exercise ${number} of ${of}</h2>
-      <span class="soft">${source}</span><span class="grow"></span><span>${solved} solved, ${points} points</span></div>
-    <div class="played"><p>${chip(html`${seatMark(seat)} ${text}`, 'turn')} gave away ${percent(loss, 1)}. Find a better turn.</p>
+      <span class="soft">${source}; ${solved} solved, ${points} points</span><span class="grow"></span>
+      ${isOpen ? [button('Hint', act('hint')), button('Show the better turn', act('show'))] : nothing}
+      ${button(of === 1 ? 'Again' : state === 'done' ? 'Next exercise' : 'Skip', act('next'), {
+        kind: state === 'done' ? 'primary' : '', off: page.isSending})}</div>
+    <div class="played"><p>${chip(html`${seatMark(seat)} ${text}`, 'turn')} gave away ${percent(loss, 1)}.
+      ${state === 'done' ? nothing : 'Find a better turn.'}</p>
       <div role="status">${state === 'judging' ? html`<p class="pulse">The turn is being judged …</p>` : nothing}
         ${message ? html`<p class="fault">${message}</p>` : nothing}
         ${verdict ? html`<p><b>${verdict.text}</b></p>` : nothing}
         ${hint && isOpen ? html`<p>The better turn begins: <b>${hint}</b></p>` : nothing}</div>
       ${state === 'done' ? html`<p>${chip(`engine: ${drill.better_text}`, 'better')} then expects
-        ${percent(drill.better_share)} of the win.</p>` : nothing}</div>
-    <div class="row">${isOpen ? [button('Hint', act('hint')), button('Show the better turn', act('show'))] : nothing}
-      <span class="grow"></span>${button(of === 1 ? 'Again' : state === 'done' ? 'Next exercise' : 'Skip', act('next'), {
-        kind: state === 'done' ? 'primary' : '', off: page.isSending})}</div></section>`;
+        ${percent(drill.better_share)} of the win.</p>` : nothing}</div></section>`;
 }
 
 /** The turn that is shown on the board in place of the one being entered; null: none. */
