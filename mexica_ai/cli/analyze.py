@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from mexica_ai.analysis.limits import DEFAULT_INTERVAL_S, Limits
 from mexica_ai.analysis.results import Result
-from mexica_ai.cli import common, picture, report
+from mexica_ai.cli import common, picture, report, side_by_side
+from mexica_ai.draw.axis import AXES
+from mexica_ai.draw.course import draw_courses
 from mexica_ai.draw.search import draw_growth
 from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.engines.base import LIMIT_KEYS
-from mexica_ai.engines.specs import seconds
-from mexica_ai.game.position import Position
+from mexica_ai.engines.specs import EngineSpec, seconds
+from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.io import terminal
 
 _PLOT_INTERVAL_S = 0.05  # between two points of a plot
-_MOST_KEPT = 600
+_PLOT_CANDIDATES = 50  # so that those that are best at the end are known before
 
 SUMMARY = "search and print the candidates as they change"
 DESCRIPTION = f"""\
@@ -29,24 +32,39 @@ Without --time and --iterations the search runs until Ctrl-C, until its result
 is final, or until its memory is full. On a terminal the table is redrawn in
 place.
 
+Several --engine search one after the other, with the same limits and seed, for a
+second each if there is no limit. A table has the best turn of each; below it
+stands which lead to the same position, and what each engine thinks of the turns
+of the others, if its candidates hold them.
+
 {common.ENGINES_HELP}
 Only mcts shows intermediate results; the others print only the final one.
 
 Examples:
   mexica-ai analyze game.json
   mexica-ai analyze game.json --time 10 --interval 1 --candidates 3 --json
+  mexica-ai analyze game.json --time 5 --engine mcts --engine beam --engine greedy
+  mexica-ai analyze game.json --time 5 --plot search.svg --axis iterations
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     common.add_position_argument(parser)
-    common.add_engine_option(parser)
+    common.add_engine_option(parser, repeats=True)
     common.add_search_options(parser, "none")
     common.add_candidates_option(parser)
     add_interval_option(parser)
-    picture.add_plot_option(parser, "visits and shares of the first candidates over time")
-    common.add_json_option(parser, "print one JSON object per line; only the last has a stop_reason that is not empty")
+    what = "visits and shares of the first candidates over time, or of the best turn of each of several engines"
+    picture.add_plot_option(parser, what)
+    parser.add_argument(
+        "--axis", choices=AXES, default=AXES[0], help=f"what the picture has from left to right (default: {AXES[0]})"
+    )
+    common.add_json_option(
+        parser,
+        "print one JSON object per line; only the last has a stop_reason that is not empty. With several engines each "
+        "has the key engine, and one more line the comparison",
+    )
 
 
 def add_interval_option(parser: argparse.ArgumentParser) -> None:
@@ -62,40 +80,65 @@ def add_interval_option(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
-    spec = parse_spec(args.engine)
+    specs = [parse_spec(text) for text in args.engine or ["mcts"]]
     position = common.read_position(args.position)
     budget = {field: getattr(args, key) for key, field in LIMIT_KEYS.items() if getattr(args, key) is not None}
-    defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "seed", "weights")}
     picture.check(args)
     is_unlimited = not {"time_s", "iterations"} & budget.keys()
     limits = Limits(**budget, unlimited=is_unlimited)
+    if len(specs) > 1:
+        return _compare(args, specs, position, limits)
+    (spec,) = specs
+    defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "seed", "weights")}
     with common.stop_on_interrupt() as stop, make_engine(spec, **defaults) as engine:
         results = common.in_thread(
             engine.analyze(
                 position,
                 limits,
-                candidates=args.candidates,
+                candidates=args.candidates if args.plot is None else max(args.candidates, _PLOT_CANDIDATES),
                 stop=stop,
                 interval_s=args.interval if args.plot is None else min(args.interval, _PLOT_INTERVAL_S),
             )
         )
         found: list[Result] = []
-        print_results(_keeping(results, found, args.interval), position, args.json)
+        print_results(_keeping(results, found, args), position, args.json)
     if args.plot is not None and found:
-        picture.write(args, draw_growth(found, _seat(position), theme=args.theme))
+        picture.write(args, draw_growth(found, _seat(position), theme=args.theme, axis=args.axis))
     return 0
 
 
-def _keeping(results: Iterator[Result], found: list[Result], interval: float) -> Iterator[Result]:
+def _compare(args: argparse.Namespace, specs: Sequence[EngineSpec], position: Position, limits: Limits) -> int:
+    """Show the searches of several engines side by side."""
+    side_by_side.check_names(specs)
+    require_seat_to_move(position)
+    if args.plot is not None:
+        args.interval = min(args.interval, _PLOT_INTERVAL_S)
+    if args.json:
+        courses = side_by_side.search(args, specs, position, limits, lambda lines: None)
+        print(side_by_side.to_json(courses, position))
+    elif sys.stdout.isatty():
+        terminal.say(*str(position).splitlines(), "")
+        with _screen() as draw:
+            courses = side_by_side.search(args, specs, position, limits, lambda lines: draw([*lines, ""]))
+    else:
+        courses = side_by_side.search(args, specs, position, limits, lambda lines: None)
+        terminal.say(*side_by_side.format_table(courses, position), "")
+    if not args.json:
+        terminal.say(*side_by_side.format_comparison(courses, position))
+    if args.plot is not None:
+        picture.write(args, draw_courses(courses, _seat(position), theme=args.theme, axis=args.axis))
+    return 0
+
+
+def _keeping(results: Iterator[Result], found: list[Result], args: argparse.Namespace) -> Iterator[Result]:
     """Keep results for a plot, and yield one an interval, and the last one."""
     due = 0.0
     for result in results:
         found.append(result)
-        if len(found) > _MOST_KEPT:
-            del found[1:-1:2]
+        side_by_side.thin(found)
         if result.stop_reason or result.seconds >= due:
-            due = result.seconds + 0.9 * interval  # results come a little early or late
-            yield result
+            due = result.seconds + 0.9 * args.interval  # results come a little early or late
+            yield dataclasses.replace(result, candidates=result.candidates[: args.candidates])
 
 
 def _seat(position: Position) -> int:

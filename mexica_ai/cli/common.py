@@ -113,11 +113,15 @@ def add_candidates_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_engine_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--engine` and `--weights`."""
-    parser.add_argument(
-        "--engine", default="mcts", metavar="SPEC", help="the engine, one of those above (default: mcts)"
-    )
+def add_engine_option(parser: argparse.ArgumentParser, repeats: bool = False) -> None:
+    """Add `--engine` and `--weights`; with `repeats`, `--engine` is a list, None if it is not given."""
+    if repeats:
+        words = "an engine, one of those above (default: mcts); may be repeated, to compare several"
+        parser.add_argument("--engine", action="append", metavar="SPEC", help=words)
+    else:
+        parser.add_argument(
+            "--engine", default="mcts", metavar="SPEC", help="the engine, one of those above (default: mcts)"
+        )
     parser.add_argument(
         "--weights",
         type=argument(KEYS["weights"]),

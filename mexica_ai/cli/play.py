@@ -151,7 +151,7 @@ def run(args: argparse.Namespace) -> int:
                     defaults["level"] = args.level
                 engines[seat] = stack.enter_context(make_engine(spec, **defaults))
         adviser = stack.enter_context(make_engine(parse_spec("mcts")))
-        _Table(Session(position, engines, record), adviser, record).play()
+        Table(Session(position, engines, record), adviser, record).play()
     return 0
 
 
@@ -210,14 +210,16 @@ def _last_game() -> str:
     raise NotationError(f"--last: no unfinished game is kept in {str(_folder())!r}", reason="BAD_USAGE")
 
 
-class _Quit(Exception):  # noqa: N818, it is no error
+class Quit(Exception):  # noqa: N818, it is no error
     """The person ends the program."""
 
 
-class _Table:
+class Table:
     """Talks with the persons."""
 
-    def __init__(self, session: Session, adviser: Engine, record: str) -> None:
+    help_text = HELP  # with {example} for an action
+
+    def __init__(self, session: Session, adviser: Engine | None, record: str) -> None:
         self._session, self._adviser, self._record = session, adviser, record
         self._is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
         self._lines = _prompt(self._words) if self._is_terminal else _piped()
@@ -257,7 +259,7 @@ class _Table:
                 self._end()
                 while session.is_over:
                     self._line("over> ")  # undo, show and save still work
-        except _Quit:
+        except Quit:
             pass
 
     # --- turns
@@ -330,14 +332,14 @@ class _Table:
         try:
             return self._lines(prompt)
         except EOFError:
-            raise _Quit from None
+            raise Quit from None
 
     def _line(self, prompt: str) -> None:
         """Read a line and do what it says."""
         try:
             line, self._ahead = self._ahead or self._next(prompt).strip(), ""
         except KeyboardInterrupt:
-            self._say("quit ends the game, which is kept")
+            self._interrupted()
             return
         word, _, rest = line.partition(" ")
         try:
@@ -354,6 +356,10 @@ class _Table:
         except (MexicaAIError, OSError) as error:
             problem = terminal.shorten(re.sub(r"^turn(\[\d+\])?: ", "", str(error)), terminal.MAX_MESSAGE)
             self._say(textwrap.fill(f"no: {problem}", terminal.width(), break_on_hyphens=False))
+
+    def _interrupted(self) -> None:
+        """Answer Ctrl-C at the prompt."""
+        self._say("quit ends the game, which is kept")
 
     def _turn_so_far(self) -> str:
         turn = report.format_turn(self._session.position.history[-1])
@@ -386,7 +392,7 @@ class _Table:
 
     def _help(self, _rest: str) -> None:
         words = self._words()
-        self._say(HELP.format(example=words[0]))
+        self._say(self.help_text.format(example=words[0]))
 
     def _legal(self, rest: str) -> None:
         actions = [action for action in self._session.position.legal_actions() if action.startswith(rest)]
@@ -403,6 +409,7 @@ class _Table:
 
     def _search(self, seconds: float) -> Result:
         session = self._session
+        assert self._adviser is not None
         with common.stop_on_interrupt() as stop:
             return self._adviser.best_turn(session.view(self._mover()), Limits(time_s=seconds), stop=stop)
 
@@ -468,7 +475,7 @@ class _Table:
             self._session.resign()
 
     def _quit(self, _rest: str) -> None:
-        raise _Quit
+        raise Quit
 
 
 def _piped() -> Callable[[str], str]:

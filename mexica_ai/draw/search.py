@@ -6,12 +6,14 @@ import textwrap
 from collections.abc import Sequence
 from typing import Protocol
 
+from mexica_ai.draw.axis import draw_axis
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import document, element, path, text
 
 WIDTH = 860
 MOST = 5  # candidates whose growth is drawn
+LINES = ("course0", "course1", "course2", "course3", "neutral")  # colours, legible on light and dark paper
 _CHARACTERS, _LONG = 58, 100  # of a turn in a row, beside bars and below a plot
 
 
@@ -51,7 +53,7 @@ def draw_candidates(result: Result, *, theme: str = "light") -> str:
         light, dark or page.
     """
     paint = Paint(theme)
-    turns = [_lines("; ".join(candidate.turn), _CHARACTERS) for candidate in result.candidates]
+    turns = [wrap_turn("; ".join(candidate.turn), _CHARACTERS) for candidate in result.candidates]
     height = 62 + sum(22 + 17 * len(lines) for lines in turns)
     parts = [
         element("rect", width=float(WIDTH), height=float(height), **paint("paper")),
@@ -82,7 +84,7 @@ def draw_candidates(result: Result, *, theme: str = "light") -> str:
     return document(WIDTH, height, "".join(parts), "Candidates: " + "; ".join(result.turn))
 
 
-def draw_growth(results: Sequence[Result], seat: int, *, theme: str = "light") -> str:
+def draw_growth(results: Sequence[Result], seat: int, *, theme: str = "light", axis: str = "seconds") -> str:
     """Return a picture of visits and of the mover's share of the win of the first candidates over time.
 
     Parameters
@@ -93,14 +95,16 @@ def draw_growth(results: Sequence[Result], seat: int, *, theme: str = "light") -
         The seat to move.
     theme : str
         light, dark or page.
+    axis : str
+        seconds or iterations.
     """
     paint = Paint(theme)
     names = ["; ".join(candidate.turn) for candidate in results[-1].candidates[:MOST]]
     known = [{"; ".join(candidate.turn): candidate for candidate in result.candidates} for result in results]
-    end = max(results[-1].seconds, 1e-9)
-    shown = [_lines(name, _LONG) for name in names]
-    height = 470 + 20 * sum(map(len, shown))
-    title = f"Search of {end:.1f} s, {results[-1].iterations:,} iterations"
+    end = max(reached(results[-1], axis), 1e-9)
+    shown = [wrap_turn(name, _LONG) for name in names]
+    height = 502 + 20 * sum(map(len, shown))
+    title = f"Search of {results[-1].seconds:.1f} s, {results[-1].iterations:,} iterations"
     parts = [
         element("rect", width=float(WIDTH), height=float(height), **paint("paper")),
         text(52, 24, title, 16, font_weight="bold", **paint("ink")),
@@ -118,7 +122,7 @@ def draw_growth(results: Sequence[Result], seat: int, *, theme: str = "light") -
             parts.append(text(46, y + 4, words, 10.5, text_anchor="end", **paint("soft")))
         for index, name in enumerate(names):
             points = [
-                (52 + (WIDTH - 76) * result.seconds / end, top + 180 * (1 - share))
+                (52 + (WIDTH - 76) * reached(result, axis) / end, top + 180 * (1 - share))
                 for result, found in zip(results, known, strict=True)
                 if name in found
                 for share in values(found[name])  # none where an engine tells none
@@ -126,23 +130,26 @@ def draw_growth(results: Sequence[Result], seat: int, *, theme: str = "light") -
             if not points:
                 continue
             x, y = points[-1]
-            parts.append(element("circle", cx=x, cy=y, r=4.0 if index == 0 else 3.0, **paint(_LINES[index])))
+            parts.append(element("circle", cx=x, cy=y, r=4.0 if index == 0 else 3.0, **paint(LINES[index])))
             if label == "visits":  # all begin with none
                 points.insert(0, (52.0, top + 180))
-            style = paint(None, _LINES[index], 2.6 if index == 0 else 1.8)
+            style = paint(None, LINES[index], 2.6 if index == 0 else 1.8)
             parts.append(element("path", d=path(points, closed=False), stroke_linejoin="round", **style))
-    y = 464.0
+    parts.append(draw_axis(paint, end, axis, left=52, right=WIDTH - 24, y=436))
+    y = 496.0
     for index, lines in enumerate(shown):
-        parts.append(element("path", d=f"M52 {y - 4:g}h22", **paint(None, _LINES[index], 3.0)))
+        parts.append(element("path", d=f"M52 {y - 4:g}h22", **paint(None, LINES[index], 3.0)))
         for line in lines:
             parts.append(text(82, y, line, 12, **paint("ink")))
             y += 20
     return document(WIDTH, height, "".join(parts), title)
 
 
-def _lines(turn: str, characters: int) -> list[str]:
+def reached(result: Result, axis: str) -> float:
+    """Return how far a search had come at a result: its seconds or iterations."""
+    return result.seconds if axis == "seconds" else float(result.iterations)
+
+
+def wrap_turn(turn: str, characters: int) -> list[str]:
     """Return a turn in lines, broken between actions."""
     return textwrap.wrap(turn.replace(" ", "\N{NO-BREAK SPACE}").replace(";\N{NO-BREAK SPACE}", "; "), characters)
-
-
-_LINES = ("seat0", "seat1", "seat2", "wood", "neutral")

@@ -29,7 +29,7 @@ from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.game import proposals, registry
 from mexica_ai.game.proposals import Verdict
 from mexica_ai.io.errors import NotationError
-from mexica_ai.io.strict import Nullable, check_shape, quote
+from mexica_ai.io.strict import Nullable, check_shape, choice, quote
 from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.web import boards, editor, pictures, starts
 from mexica_ai.web.errors import ApiError
@@ -59,6 +59,7 @@ _TURN = {
     "seat?": int,
     "person?": bool,
 }
+_EXERCISE = {**_VERSION, "do": choice("answer", "hint", "show", "next"), "actions?": [str]}
 _ANALYSIS = {
     "at": int,
     "line?": [[str]],
@@ -106,6 +107,7 @@ class Site:
             Route("/api/games/{game}", self.remove, methods=["DELETE"]),
             Route("/api/games/{game}/draft", self.draft, methods=["PUT"]),
             Route("/api/games/{game}/turn", self.turn, methods=["POST"]),
+            Route("/api/games/{game}/drill", self.drill, methods=["POST"]),
             Route("/api/games/{game}/at/{number}", self.at),
             Route("/api/games/{game}/at/{number}/{part}.svg", self.picture),
             Route("/api/games/{game}/analysis", self.analyze, methods=["PUT"]),
@@ -242,6 +244,8 @@ class Site:
         check_shape(data, _TURN, "request")
         viewer = data.get("viewer")
         game.check_version(data["version"], viewer)
+        if game.drill is not None:
+            raise ApiError(422, "DRILL", "the game is an exercise of a drill; expected an answer, not a turn")
         chosen = [name for name in _COMMANDS if data.get(name)] + ["event"] * bool(event)
         if len(chosen) > 1:
             raise NotationError(
@@ -276,6 +280,31 @@ class Site:
             check_shape(event, [str], "request.event")
             game.push(event)
 
+    async def drill(self, request: Request) -> JSONResponse:
+        """Answer an exercise, ask for a hint or the better turn, go on to the next one."""
+        game, data = self._game_of(request), await body_of(request, _EXERCISE)
+        drill, viewer = game.drill, data.get("viewer")
+        if drill is None:
+            raise ApiError(422, "NO_DRILL", "the game is no drill; expected one")
+        game.check_version(data["version"], viewer)
+        if data["do"] in ("answer", "hint", "show") and drill.state != "enter":
+            raise ApiError(422, "NOT_NOW", f"the exercise is {drill.state}; expected one that waits for a turn")
+        match data["do"]:
+            case "answer":
+                turn = game.whole_turn(viewer, data.get("actions"))
+                await self._require_service()
+                self.jobs.judge(game, turn)
+            case "hint":
+                drill.hint = drill.attempt.hint()
+                game.changed()
+            case "show":
+                drill.give_up()
+                game.note_outcome()
+            case _:
+                await self.jobs.drop_judged(game)
+                game.show_exercise(drill.following())
+        return self._respond(game, viewer)
+
     # --- positions, pictures, files
 
     async def at(self, request: Request) -> JSONResponse:
@@ -294,7 +323,8 @@ class Site:
         line, actions = line_of(request), actions_of(request)
         with_turn = request.query_params.get("turn") == "1"
         turns = game.turns[: number + with_turn]
-        key = json.dumps([game.id, number, part, viewer, theme, line, actions, with_turn, turns])
+        exercise = game.drill.number if game.drill is not None else None
+        key = json.dumps([game.id, exercise, number, part, viewer, theme, line, actions, with_turn, turns])
         svg = self._pictures.pop(key, None)
         if svg is None:
             svg = pictures.picture(

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 import datetime
 import secrets
+from typing import Any
 
 from mexica_ai import __version__
 from mexica_ai.analysis.annotate import TurnEvaluation, with_evaluations
+from mexica_ai.analysis.drill import Exercise
 from mexica_ai.game import registry
 from mexica_ai.game.contract import Game as Kind
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import IllegalActionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.session import Session
+from mexica_ai.web.drills import Drill
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.journal import Journal
-from mexica_ai.web.seats import Seat
+from mexica_ai.web.seats import OTHER, Seat
 from mexica_ai.web.snapshots import evaluation_json, snapshot_of
 from mexica_ai.web.turn_entry import Draft, ending_of, play_draft
 
@@ -48,6 +51,8 @@ class Game:
         By index of the turn.
     thinking, analysis, annotation : dict or None
         The state of its jobs, as pages show it.
+    drill : Drill or None
+        The drill whose exercise it shows; then nothing is played in it, but answered.
     """
 
     def __init__(
@@ -71,6 +76,7 @@ class Game:
         self.annotation: JsonObject = {"state": "none", "seconds": None, "message": ""}
         self.thinking: JsonObject | None = None
         self.analysis: JsonObject | None = None
+        self.drill: Drill | None = None
         self._screen_of: int | None = None  # the person with the screen
         self._drafted: Draft | None = None
         self._snapshots: dict[tuple[int | None, bool], JsonObject] = {}
@@ -137,6 +143,7 @@ class Game:
             "seats": [seat.to_json() for seat in self.seats],
             "turns": len(self.positions) - 1,
             "is_over": self.session.is_over,
+            "drill": None if self.drill is None else self.drill.summary(),
         }
 
     # --- views
@@ -151,6 +158,8 @@ class Game:
         """
         if viewer is not None and not 0 <= viewer < self.now.players:
             raise ApiError(404, "NO_SEAT", f"viewer: no seat {viewer}; expected 0 to {self.now.players - 1}")
+        if self.drill is not None:  # a page that shows the exercise before may have another seat's view
+            return self.drill.exercise.seat if self.session.hides else None
         if self.is_open:
             return viewer if self.session.hides else None
         if viewer is None:
@@ -265,6 +274,10 @@ class Game:
 
     def commit(self, viewer: int | None, actions: list[str] | None = None) -> None:
         """Play the turn being entered, or `actions`, for the person to move."""
+        self.push(self.whole_turn(viewer, actions))  # after an error the draft is as it was
+
+    def whole_turn(self, viewer: int | None, actions: list[str] | None = None) -> list[str]:
+        """Return the turn being entered, or `actions` in its place, with the action that only ends it."""
         seat = self._person_to_move(viewer)
         if actions is not None:
             self._drafted = self._play_draft(actions, seat)
@@ -275,7 +288,7 @@ class Game:
             if end is None:
                 raise IllegalActionError("the turn has not ended; expected more actions", reason="TURN_NOT_ENDED")
             turn = [*turn, end]
-        self.push(turn)  # after an error the draft is as it was
+        return turn
 
     def push(self, turn: list[str]) -> None:
         """Play a whole turn of the seat to move, or the random event that is due."""
@@ -377,6 +390,32 @@ class Game:
         self.seats[seat] = Seat()
         self.session.engines = {other: engine for other, engine in self.session.engines.items() if other != seat}
 
+    # --- a drill
+
+    def show_exercise(self, number: int) -> None:
+        """Show another exercise of the drill."""
+        assert self.drill is not None
+        self.drill.go_to(number)
+        self._write({"exercise": number})
+        self.put_up(self.drill.exercise)
+
+    def put_up(self, exercise: Exercise) -> None:
+        """Put up the position of an exercise in place of the game."""
+        position = exercise.world
+        self.seats = [Seat() if seat == exercise.seat else OTHER for seat in range(position.players)]
+        engines: Any = {seat: OTHER for seat in range(position.players) if seat != exercise.seat}
+        self.session = Session(position.copy(), engines)
+        self.positions = [Position(position.game, position.state)]
+        self.draft, self.evaluations, self.analysis = [], {}, None
+        self._seen.clear()
+        self.changed()
+
+    def note_outcome(self) -> None:
+        """Keep what is reached in the exercise."""
+        assert self.drill is not None
+        self._write(self.drill.entry())
+        self.changed()
+
     # --- annotation
 
     def evaluate(self, evaluation: TurnEvaluation) -> None:
@@ -446,6 +485,7 @@ class Game:
             "thinking": self.thinking,
             "analysis": analysis,
             "annotation": annotation,
+            "drill": None if self.drill is None else self.drill.to_json(),
         }
 
     # --- positions

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
+from mexica_ai.analysis.drill import known_verdict, searched_verdict, trial_record
 from mexica_ai.analysis.explain import explain
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.results import Result
@@ -24,6 +25,7 @@ from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.web import pictures
+from mexica_ai.web.drills import SEARCH_S, Drill
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub
 from mexica_ai.web.games import Game
@@ -32,6 +34,7 @@ from mexica_ai.web.snapshots import evaluation_json
 
 MAX_ANALYSES = 4
 MAX_ANNOTATIONS = 2
+MAX_JUDGED = 2  # turns of drills at a time
 ANALYSIS_S = 0.25  # between two updates
 FIRST_S = 0.1  # until the first one
 QUEUED_S = 1.0  # without a result, until a search is shown as waiting for a slot
@@ -69,6 +72,7 @@ class Jobs:
         self._stops: dict[str, Callable[[], Any]] = {}
         self._analyses: dict[str, asyncio.Task[None]] = {}
         self._annotations: dict[str, asyncio.Task[None]] = {}
+        self._judged: dict[str, asyncio.Task[None]] = {}
         self._engines: dict[tuple[str, int], Engine] = {}
         self._serial = 0
 
@@ -401,6 +405,46 @@ class Jobs:
         if task is not None:
             await _end(task)
 
+    # --- turns of drills
+
+    def judge(self, game: Game, turn: list[str]) -> None:
+        """Judge a turn of the exercise that a game shows: at once if the exercise knows it, else by a search."""
+        drill = game.drill
+        assert drill is not None
+        if verdict := known_verdict(drill.exercise, turn):
+            drill.note(verdict)
+            game.note_outcome()
+            return
+        if game.id in self._judged:
+            self._judged.pop(game.id).cancel()
+        elif len(self._judged) >= MAX_JUDGED:
+            raise ApiError(429, "TOO_MANY_SEARCHES", f"{MAX_JUDGED} turns are being judged; expected fewer")
+        drill.state, drill.message, drill.verdict = "judging", "", None
+        game.changed()
+        self._start(self._judged, game, self._judge(game, drill, turn))
+
+    async def drop_judged(self, game: Game) -> None:
+        """End the search of a turn that is being judged."""
+        if task := self._judged.get(game.id):
+            await _end(task)
+
+    async def _judge(self, game: Game, drill: Drill, turn: list[str]) -> None:
+        number = drill.number
+        try:
+            evaluations = self._client.evaluate_record(trial_record(drill.exercise, turn), time_s=SEARCH_S)
+            async with contextlib.aclosing(evaluations):
+                async for evaluation in evaluations:
+                    if drill.number == number:
+                        drill.note(searched_verdict(evaluation))
+                        game.note_outcome()
+        except (MexicaAIError, OSError) as error:
+            drill.message = str(error)
+        finally:
+            if drill.number == number and drill.state == "judging":
+                drill.state = "enter"
+                game.changed()
+        self.send_state(game)
+
     # --- the end
 
     async def forget(self, game: Game) -> None:
@@ -408,6 +452,7 @@ class Jobs:
         await self.cancel_thinking(game)
         self.drop_analysis(game.id)
         await self.end_annotation(game)
+        await self.drop_judged(game)
         for key in [key for key in self._engines if key[0] == game.id]:
             await asyncio.to_thread(self._engines.pop(key).close)
 
@@ -417,6 +462,7 @@ class Jobs:
             *self._turns.values(),
             *self._analyses.values(),
             *self._annotations.values(),
+            *self._judged.values(),
         ]
         for task in tasks:
             task.cancel()

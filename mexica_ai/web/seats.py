@@ -66,6 +66,9 @@ class Seat:
         return {"kind": "engine", **which, "seconds": self.seconds, "title": self.name}
 
 
+OTHER = Seat("engine", DEFAULT_LEVEL, None, DEFAULT_SECONDS)  # a seat that nobody plays: the others of an exercise
+
+
 def bad_value(path: str, given: object, expected: str) -> NotationError:
     """Return the error of a value out of range."""
     return NotationError(f"{path}: given {quote(given)}; expected {expected}", reason="OUT_OF_RANGE", path=path)

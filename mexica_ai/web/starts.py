@@ -18,10 +18,11 @@ from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Nullable, check_options, check_shape, choice
 from mexica_ai.session import Session
+from mexica_ai.web.drills import Drill, drill_of_game, drill_of_head, drill_of_text, looks_like_drill
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.games import MAX_TURNS, Game
 from mexica_ai.web.journal import Folder
-from mexica_ai.web.seats import DEFAULT_LEVEL, DEFAULT_SECONDS, Seat, bad_value
+from mexica_ai.web.seats import DEFAULT_LEVEL, DEFAULT_SECONDS, OTHER, Seat, bad_value
 
 _SEAT = {
     "kind": choice("person", "engine"),
@@ -39,6 +40,7 @@ _NEW = {
     "text?": str,
     "example?": str,
     "from?": str,
+    "mistakes?": {"seat": Nullable(int)},
     "at?": Nullable(int),
     "open?": Nullable(bool),
     "draws?": bool,
@@ -50,6 +52,7 @@ _HEAD = {
     "seats": [{**_SEAT, "title?": str}],
     "open": bool,
     "draws": bool,
+    "drill?": [dict],
 }
 _SOURCES = ("game", "position", "text", "example", "from")
 
@@ -83,6 +86,8 @@ def create(
         if data["example"] not in examples:
             raise bad_value(f"{path}.example", data["example"], f"one of {', '.join(examples)}")
         text = examples[data["example"]]
+    if (drill := _drill(data, text, find, path)) is not None:
+        return _drill_game(drill)
     if "from" in data:
         start = _from_game(find(data["from"]), data.get("at"))
     elif text is not None:
@@ -105,6 +110,28 @@ def create(
     if start.evaluations:
         game.annotation |= {"state": "done" if len(start.evaluations) == len(game.seat_turns()) else "stopped"}
         game.annotation["seconds"] = start.seconds
+    return game
+
+
+def _drill(data: JsonObject, text: str | None, find: Callable[[str], Game], path: str) -> Drill | None:
+    """Return the drill of a request, None if it asks for none."""
+    if "mistakes" in data:
+        if "from" not in data:
+            raise NotationError(f"{path}.mistakes: expected with from", reason="BAD_REQUEST", path=f"{path}.mistakes")
+        source = find(data["from"])
+        source.require_open()
+        evaluations = [one for _, one in sorted(source.evaluations.items())]
+        name = f"{source.name}-{source.id[:8]}.jsonl"
+        return drill_of_game(source.session.record(), evaluations, name, data["mistakes"]["seat"])
+    return drill_of_text(text) if text is not None and looks_like_drill(text) else None
+
+
+def _drill_game(drill: Drill) -> Game:
+    """Return the game that shows the first exercise of a drill."""
+    position = drill.exercise.world
+    game = _make(position.copy(), [OTHER] * position.players, is_shared=False, draws=False)
+    game.drill = drill
+    game.put_up(drill.exercise)
     return game
 
 
@@ -205,7 +232,7 @@ def begin_journal(game: Game, folder: Folder) -> None:
         "seats": [seat.to_json() for seat in game.seats],
         "open": game.is_shared,
         "draws": game.draws,
-    }
+    } | ({} if game.drill is None else {"drill": game.drill.head()})
     rest: list[JsonObject] = [{"turn": turn} for turn in game.turns]
     if game.session.resigned is not None:
         rest.append({"resigned": game.session.resigned})
@@ -232,7 +259,10 @@ def restore(ident: str, entries: list[JsonObject]) -> Game:
         seats = [Seat(seat["kind"], seat.get("level"), seat.get("name"), seat.get("seconds")) for seat in head["seats"]]
         if len(seats) != position.players:
             raise ValueError(f"{len(seats)} seats")
-        game = _make(position, seats, is_shared=head["open"], draws=head["draws"])
+        if "drill" in head:
+            game = _drill_game(drill_of_head(head["drill"]))
+        else:
+            game = _make(position, seats, is_shared=head["open"], draws=head["draws"])
         game.id, game.created = ident, head["created"]
         for entry in rest:
             _replay_entry(game, entry)
@@ -256,6 +286,11 @@ def _replay_entry(game: Game, entry: JsonObject) -> None:
             game.go_back(limit)
         case {"resigned": _}:
             game.session.resign()
+        case {"exercise": number} if game.drill is not None:
+            game.drill.go_to(number)
+            game.put_up(game.drill.exercise)
+        case {"outcome": data} if game.drill is not None:
+            game.drill.restore_outcome(data)
         case {"person": seat}:
             game.seat_person(seat)
         case {"annotation": seconds}:

@@ -5,6 +5,7 @@ import {
 } from './api.js';
 import {Board, Entering, menu, placeMenu} from './board.js';
 import {candidatesPanel} from './candidates.js';
+import {drillCard, shownTurn} from './drill.js';
 import {annotationPanel, downloads, reviewBar, showGraph} from './review.js';
 import {create, home, readSeats, seatRows, takeSeats} from './setup.js';
 
@@ -44,7 +45,7 @@ class Page {
   begin(snapshot) {
     this.viewer = snapshot.viewer;
     this.analysis = snapshot.analysis && {line: [], draft: [], ...snapshot.analysis};
-    if (location.hash === '#review') this.mode = 'review';
+    if (location.hash === '#review' && !snapshot.drill) this.mode = 'review';
     this.apply(snapshot);
     addEventListener('keydown', event => this.key(event));
     document.addEventListener('visibilitychange', () => document.hidden ? this.disconnect() : this.connect());
@@ -75,6 +76,10 @@ class Page {
   apply(snapshot, isOwn = false) {
     const old = this.snap;
     if (old && snapshot.version < old.version) return;
+    if (old && old.drill?.number !== snapshot.drill?.number) {
+      location.reload();  // another position, perhaps of another game or seat
+      return;
+    }
     const {turns, draft, entries} = snapshot;
     const known = old?.turns.length ?? turns.length;
     if (turns.length < known) forgetPictures();
@@ -189,20 +194,28 @@ class Page {
     return this.inOrder(async () => {
       const {draft, blocked} = this.snap;
       const done = isEnd && !draft.can_end ? this.tell(`The turn cannot end yet${blocked.end ? `: ${blocked.end}` : ''}.`)
-        : await this.command('POST', '/turn', body);
+        : await (this.snap.drill ? this.command('POST', '/drill', {do: 'answer', ...body}) : this.command('POST', '/turn', body));
       this.set({isSending: false});
       return done;
     });
   }
 
+  /** A command of a drill. */
+  answer(body) {
+    this.showing = null;
+    return this.inOrder(() => this.command('POST', '/drill', body));
+  }
+
   // --- a turn
 
   get isMine() {
-    const {waiting, handover} = this.snap;
-    return this.mode === 'play' && waiting === 'person' && handover == null && !this.shown && !this.isSending;
+    const {waiting, handover, drill} = this.snap;
+    return this.mode === 'play' && waiting === 'person' && handover == null && !this.shown && !this.isSending
+      && (!drill || drill.state === 'enter');
   }
 
   async put(actions, redo = []) {
+    this.showing = null;
     const done = await this.command('PUT', '/draft', {actions});
     if (done) this.set({redo});
     return done;
@@ -324,6 +337,7 @@ class Page {
       const {seat, actions} = turns[shown.index];
       return seat == null ? {at: shown.index, turn: 1} : {at: shown.index, actions: actions.slice(0, shown.count)};
     }
+    if (shownTurn(this)) return {at: 0, actions: shownTurn(this)};
     if (this.mode === 'play') {
       return {at: turns.length, actions: draft.actions.slice(0, this.chip == null ? undefined : this.chip + 1)};
     }
@@ -522,7 +536,7 @@ class Page {
       return;
     }
     const {place, entering} = this;
-    const isInput = this.isMine && this.chip == null && !this.peek && this.looked == null;
+    const isInput = this.isMine && this.chip == null && !this.peek && this.looked == null && !shownTurn(this);
     const legal = this.isMine ? entering.legal() : new Map();
     this.board.attach(host, this.game.grid);
     this.board.light(isInput ? entering.lit(this.isDragged) : new Map(),
@@ -551,7 +565,7 @@ function view(page) {
   const state = failure ? html`<p role="alert">${failure}</p><a href="/">All games</a>` : html`<p>Loading …</p>`;
   return html`<header class="top"><a class="brand" href="/"><svg viewBox="0 0 32 32" aria-hidden="true"><path
       d="M3 27h26v-5h-5v-5h-4v-5h-8v5H8v5H3z" class="fill-seat0 stroke-rim0"/></svg>mexica-ai</a>
-    ${snap ? html`<b>${page.titleOf(snap.game)}</b> ${['play', 'review'].map(mode => button(mode === 'play' ? 'Play' : 'Review',
+    ${snap ? html`<b>${page.titleOf(snap.game)}</b> ${snap.drill ? nothing : ['play', 'review'].map(mode => button(mode === 'play' ? 'Play' : 'Review',
       () => page.set({mode, at: snap.turns.length, line: [], peek: null, shown: null}), {pressed: page.mode === mode}))}` : nothing}
     <span class="grow"></span><a class="link" href="/edit${snap && snap.viewer == null ? query({game: snap.id, at: page.spot.at}) : ''}">Editor</a>
     ${snap ? html`${button('Text', () => page.ask('text'))}${button('Help', () => page.ask('help'))}` : nothing}</header>
@@ -579,7 +593,7 @@ function table(page) {
   const hasPanel = game.parts.includes('panel');
   return html`<main class="game"><h1 class="unseen">${game.title}</h1>
     ${page.isLost ? html`<p class="banner" role="alert">The connection is lost; reconnecting. The game is saved.</p>` : nothing}
-    <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [turnBar(page), snap.is_over ? nothing : tools(page)]}
+    <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [snap.drill ? drillCard(page) : nothing, turnBar(page), snap.is_over ? nothing : tools(page)]}
       <div class="place"><div class="stage ${game.grid ? 'has-grid' : ''} ${settings.fits ? 'fits' : ''}"
         @click=${() => shown && page.set({shown: null})}></div>${menu(page)}</div>
       ${button('Fit the board', () => page.set(keep({fits: !settings.fits})), {kind: 'fit', pressed: settings.fits})}
@@ -587,7 +601,7 @@ function table(page) {
     <aside class="side">${hasPanel ? html`<div class="panel" aria-hidden="true"></div>` : nothing}
       <p class=${hasPanel ? 'unseen' : 'row'}>${snap.seats.map(({title}, seat) => html`<span class="who">${seatMark(seat)}
         ${title} <b>${snap.scores[seat]}</b></span>`)}</p>
-      ${isReview ? annotationPanel(page) : over(page)}${candidatesPanel(page)}${journal(page)}${downloads(page)}</aside></main>`;
+      ${isReview ? annotationPanel(page) : over(page)}${candidatesPanel(page)}${snap.drill ? nothing : journal(page)}${downloads(page)}</aside></main>`;
 }
 
 function status(page) {
@@ -624,7 +638,8 @@ function turnBar(page) {
     <div class="row end">${button('Undo', () => page.undo(), {off: !canUndo, title: 'Ctrl+Z'})}
       ${button('Redo', () => page.redoOne(), {off: !isMine || !page.redo.length, title: 'Ctrl+Y'})}
       ${button('Reset turn', () => page.undo(99), {off: !canUndo})}
-      ${button('Take back', () => page.turn({takeback: true}), {off: !canTakeBack, title: 'Take back the last turn of a person'})}
+      ${page.snap.drill ? nothing : button('Take back', () => page.turn({takeback: true}), {
+        off: !canTakeBack, title: 'Take back the last turn of a person'})}
       ${button(html`End turn ${isMine && draft.can_end && draft.left ? html`<small>${draft.left} unused</small>` : nothing}`, () => page.endTurn(), {
         kind: isMine && draft.can_end && !draft.left ? 'primary' : '', off: !isMine})}</div></section>`;
 }

@@ -1,5 +1,7 @@
 // The review of a game: its turns one by one, the graph of the win's shares, the engine's choices.
 import {button, choice, html, nothing, percent, query, seatMark, showPicture} from './api.js';
+import {practise} from './drill.js';
+import {create} from './setup.js';
 
 /** Below the board: navigation through the game. */
 export function reviewBar(page) {
@@ -49,7 +51,7 @@ export function annotationPanel(page) {
     ${worst.length ? html`<table><caption>Worst turns</caption><tbody>${worst.map(note => html`<tr>
       <td>${button(`Turn ${note.turn_index + 1}`, () => page.go(note.turn_index + 1), {kind: 'link'})}</td>
       <td>${seatMark(note.seat)} ${note.seat}</td><td><b>${note.mark}</b></td><td>${percent(note.loss, 1)}</td></tr>`)}
-    </tbody></table>` : nothing}</section>`;
+    </tbody></table>` : nothing}${practise(page, create)}</section>`;
 }
 
 /** Show the graph of the game; a click on it opens the turn. */
@@ -64,9 +66,9 @@ export async function showGraph(host, page) {
 
 /** Links to downloads. */
 export function downloads(page) {
-  const {viewer, spot: {at}, snap: {id, game}} = page;
+  const {viewer, spot: {at}, snap: {id, game, drill}} = page;
   const link = (words, path, values, ending) => html`<a download="${game}-${at}.${ending}"
     href="/api/games/${id}/${path}${query(values)}">${words}</a> `;
-  return html`<p class="soft">Save the ${link('record', 'record', {}, 'jsonl')}${link('position', 'position', {at, viewer}, 'json')}
+  return html`<p class="soft">Save the ${drill ? nothing : link('record', 'record', {}, 'jsonl')}${link('position', 'position', {at, viewer}, 'json')}
     ${link('picture', `at/${at}/all.svg`, {theme: 'light', viewer}, 'svg')}</p>`;
 }

@@ -110,7 +110,7 @@ function load(page) {
     event.preventDefault();
     create(page, {text: form.text});
   };
-  return html`<form @submit=${submit}><label class="row">A record or a position
+  return html`<form @submit=${submit}><label class="row">A record, a position or a drill
       <input type="file" accept=".json,.jsonl,.txt" @change=${event => take(event.target.files[0])}></label>
     <label>or its text <textarea rows="9" spellcheck="false" required .value=${form.text}
       @input=${event => { form.text = event.target.value; }}></textarea></label>
@@ -125,6 +125,6 @@ const kept = page => !page.games?.length
   ? html`<section class="card empty"><div class="outline"></div><p class="soft">Your games will be listed here.</p></section>`
   : html`<section class="card" aria-labelledby="kept"><h2 id="kept">Games</h2><ul class="plain kept">${page.games.map(game => html`<li>
     <a href="/g/${game.id}${game.is_over ? '#review' : ''}"><b>${page.titleOf(game.game)}</b> ${game.error ?? html`
-      ${game.seats.map((seat, index) => html`<span class="who">${seatMark(index)} ${seat.title}</span>`)}
-      <span class="soft">${game.is_over ? 'over' : `turn ${game.turns + 1}`}, ${game.created.slice(0, 16).replace('T', ' ')}</span>`}</a>
+      ${game.drill ? nothing : game.seats.map((seat, index) => html`<span class="who">${seatMark(index)} ${seat.title}</span>`)}
+      <span class="soft">${game.drill ? `drill, ${game.drill.solved} of ${game.drill.of} solved` : game.is_over ? 'over' : `turn ${game.turns + 1}`}, ${game.created.slice(0, 16).replace('T', ' ')}</span>`}</a>
     ${button('×', () => page.remove(game.id), {kind: 'link', label: `Delete this game of ${page.titleOf(game.game)}`})}</li>`)}</ul></section>`;
