@@ -14,7 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mexica_ai.analysis.annotate import TurnEvaluation, mark_of
+from mexica_ai.analysis import grades
+from mexica_ai.analysis.annotate import TurnEvaluation
+from mexica_ai.analysis.grades import grade_of
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.game.position_text import TURN_SEPARATOR
@@ -27,7 +29,8 @@ from mexica_ai.io.strict import check_shape, check_version, parse_json, quote
 
 VERSION = 1
 MAX_EXERCISES = 10_000  # of a file
-GRADES = {"mistake": "?", "blunder": "??"}  # from the least on; the mark of each, see `mark_of`
+GRADES = grades.GRADES[1:]  # from the least on
+LEAST = "mistake"  # grade of the turns that become exercises, unless another one is asked for
 TRY_POINTS = 25  # that a hint, or a turn tried before, costs
 MAX_POINTS = 100  # of an exercise
 _SOURCE = {"record": str, "game": int, "turn": int}
@@ -44,16 +47,9 @@ _SHAPE = {
 _RESULT = {"solved": bool, "points": int, "tries": int}
 
 
-def grade_of(loss: float) -> str:
-    """Return the grade of a turn with a loss, one of `GRADES`; empty if it is no mistake."""
-    mark = mark_of(loss)
-    return next((grade for grade, one in GRADES.items() if one == mark), "")
-
-
 def is_at_least(grade: str, least: str) -> bool:
     """Return whether a grade is as bad as another one, or worse."""
-    grades = list(GRADES)
-    return grade in GRADES and grades.index(grade) >= grades.index(least)
+    return grade in GRADES and GRADES.index(grade) >= GRADES.index(least)
 
 
 @dataclass(frozen=True)
@@ -149,7 +145,7 @@ def exercises_of(
     name: str,
     game: int = 1,
     seats: Collection[int] | None = None,
-    least: str = next(iter(GRADES)),
+    least: str = LEAST,
 ) -> Iterator[Exercise]:
     """Yield the exercises of a game: its turns of a grade or worse, in their order.
 
@@ -171,7 +167,7 @@ def exercises_of(
     wrong = {
         one.turn_index: one
         for one in evaluations
-        if (seats is None or one.seat in seats) and is_at_least(grade_of(one.loss), least)
+        if (seats is None or one.seat in seats) and is_at_least(one.grade, least)
     }
     position = Position.from_json(record["start"])
     for index, turn in enumerate(record["turns"]):
@@ -309,7 +305,7 @@ class Verdict:
 
     @property
     def is_solved(self) -> bool:
-        """Whether the turn is no mistake."""
+        """Whether the turn has no grade."""
         return self.by != "played" and not grade_of(self.loss)
 
 

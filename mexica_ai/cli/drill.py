@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--grade",
         choices=tuple(drill.GRADES),
         default=None,
-        help=f"only mistakes of this grade or worse (default: {next(iter(drill.GRADES))})",
+        help=f"only mistakes of this grade or worse (default: {drill.LEAST})",
     )
     common.add_search_options(parser, "1 to solve, none to make", has_level=False)
 
@@ -142,7 +142,7 @@ def _make(args: argparse.Namespace) -> int:
                 name=files.name_of(game.path),
                 game=game.number,
                 seats=game.seats,
-                least=args.grade or next(iter(drill.GRADES)),
+                least=args.grade or drill.LEAST,
             )
     exercises = drill.distinct(found)
     files.replace(args.out, drill.drill_text(exercises), "--out")

@@ -13,7 +13,8 @@ import pytest
 
 import mexica_ai as ai
 from mexica_ai.analysis import drill
-from mexica_ai.analysis.annotate import BLUNDER, DUBIOUS, evaluate_record, with_evaluations
+from mexica_ai.analysis.annotate import evaluate_record, with_evaluations
+from mexica_ai.analysis.grades import BOUNDS
 from mexica_ai.cli.main import main
 from mexica_ai.game import registry
 from mexica_ai.game.records import position_at
@@ -76,7 +77,7 @@ def test_a_drill_has_the_mistakes_of_a_game(run):
         "value": evaluation["choice_value"],
         "source": {"record": "game.jsonl", "game": 1, "turn": 1},
     }
-    assert first["loss"] > BLUNDER
+    assert first["loss"] > BOUNDS[2]
     assert (second["seat"], second["source"]["turn"], second["position"]["piles"]) == (1, 2, [2, 1])
 
 
@@ -94,7 +95,8 @@ def test_seats_players_and_grades_choose(run):
             assert 'no record names a player "person"' in run("game.jsonl", *args, "--out", "x.jsonl", code=2)
     small = copy.deepcopy(EVALUATED)
     for one in small["evaluations"]["turns"][:2]:
-        one["loss"] = (DUBIOUS + BLUNDER) / 2
+        one["loss"] = (BOUNDS[1] + BOUNDS[2]) / 2
+        one["grade"] = "mistake"
     Path("small.jsonl").write_text(json.dumps(small))
     assert run("small.jsonl", "--grade", "blunder", "--out", "none.jsonl") == "0 exercises of 1 game in none.jsonl\n"
     assert len(run("small.jsonl", "--grade", "mistake", "--out", "none.jsonl"))
@@ -220,7 +222,7 @@ def test_a_turn_is_judged_by_the_measure_of_annotate(run):
                                     "unfinished"}, iterations=200, seed=1)  # fmt: skip
         verdict = drill.searched_verdict(evaluation)
         assert (verdict.loss, verdict.by) == (whole.loss, "search")
-        assert verdict.is_solved == (whole.loss < DUBIOUS)
+        assert verdict.is_solved == (whole.loss < BOUNDS[0])
 
 
 def test_points_go_down_with_the_loss_the_tries_and_the_hints():
