@@ -355,7 +355,7 @@ def _rating(fitted: Fit, entries: Sequence[Entry], number: int) -> list[float | 
     if fitted.resamples is None or num_blocks < 2:
         return [mean, None, None]
     lows, highs = fitted.interval([number], num_blocks)
-    return [mean, round(float(lows[0]), 2), round(float(highs[0]), 2)]
+    return [mean, min(mean, round(float(lows[0]), 2)), max(mean, round(float(highs[0]), 2))]
 
 
 def _superiority(fitted: Fit, entries: Sequence[Entry], engine: int, other: int) -> float | None:

@@ -30,7 +30,7 @@ line must be one. Nothing is kept between two calls.
 
 Examples:
   mexica-ai arena ladder journals
-  mexica-ai arena ladder journals --same uct --anchor random=0 --html ladder.html
+  mexica-ai arena ladder journals --same uct --anchor random=0 --html all.html
   mexica-ai arena ladder journals --results benchmarks/results
 """
 

@@ -206,7 +206,7 @@ def test_exercises_show_no_more_than_the_seat_saw_and_come_back_the_same(game):
 
 
 def _losing(evaluation):
-    return drill.TurnEvaluation(**{**evaluation.to_json(), "loss": 0.3})
+    return drill.TurnEvaluation(**{**evaluation.to_json(), "loss": 0.3, "grade": "blunder"})
 
 
 # --- judging

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.usefixtures("shipped_weights")
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
+ENGINES = json.loads((RESULTS / "mexica-2-ladder.json").read_text())["engines"]
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +151,7 @@ def test_all_results_are_read_strictly(strength, tmp_path):
             "match": {"elo": [1.0], "iterations_per_turn": [], "players": 5, "engines": ["mcts"]},
             "levels": {"levels": [{"level": 1, "games": 2, "elo": [3.0]}]},
             "shares": {"tenths": [[0.1]], "weight_of_search": [1.0]},
-            "ladder": {"players": 5, "engines": [], "anchor": "random", "builds": [1]},
+            "ladder": {"players": 5, "engines": [each | {"rating": [3.0]} for each in ENGINES]},
         }[data["kind"]]
         for key, value in spoiled.items():
             (tmp_path / "a.json").write_text(json.dumps(data | {key: value}))
