@@ -44,9 +44,9 @@ _SHAPE = {
 _RESULT = {"solved": bool, "points": int, "tries": int}
 
 
-def grade_of(loss: float) -> str:
-    """Return the grade of a turn with a loss, one of `GRADES`; empty if it is no mistake."""
-    mark = mark_of(loss)
+def grade_of(evaluation: TurnEvaluation) -> str:
+    """Return the grade of a turn, one of `GRADES`; empty if it is no mistake."""
+    mark = mark_of(evaluation.loss)
     return next((grade for grade, one in GRADES.items() if one == mark), "")
 
 
@@ -171,7 +171,7 @@ def exercises_of(
     wrong = {
         one.turn_index: one
         for one in evaluations
-        if (seats is None or one.seat in seats) and is_at_least(grade_of(one.loss), least)
+        if (seats is None or one.seat in seats) and is_at_least(grade_of(one), least)
     }
     position = Position.from_json(record["start"])
     for index, turn in enumerate(record["turns"]):
@@ -267,7 +267,7 @@ def read_drill(lines: Iterable[bytes | str], name: str) -> list[Exercise]:
     NotationError, UnknownGameError, PositionError, IllegalActionError
         As `read_exercise`; NotationError, reason NO_EXERCISE or TOO_MANY_EXERCISES, if there is none, or too many.
     """
-    found = []
+    found: list[Exercise] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -299,18 +299,13 @@ class Verdict:
     by : str
         better: it leads to the same position as the better turn; played: to the same as the turn that was played;
         search: a search has compared it with its own choice.
-    choice : list of str
-        The turn that it is compared with.
+    is_solved : bool
+        Whether it is no mistake, see `grade_of`.
     """
 
     loss: float
     by: str
-    choice: list[str]
-
-    @property
-    def is_solved(self) -> bool:
-        """Whether the turn is no mistake."""
-        return self.by != "played" and not grade_of(self.loss)
+    is_solved: bool
 
 
 def known_verdict(exercise: Exercise, turn: Sequence[str]) -> Verdict | None:
@@ -320,9 +315,9 @@ def known_verdict(exercise: Exercise, turn: Sequence[str]) -> Verdict | None:
     """
     following = exercise.after(turn)
     if following == exercise.after(exercise.better):
-        return Verdict(0.0, "better", exercise.better)
+        return Verdict(0.0, "better", True)
     if following == exercise.after(exercise.turn):
-        return Verdict(exercise.loss, "played", exercise.better)
+        return Verdict(exercise.loss, "played", False)
     return None
 
 
@@ -337,7 +332,7 @@ def trial_record(exercise: Exercise, turn: Sequence[str]) -> JsonObject:
 
 def searched_verdict(evaluation: TurnEvaluation) -> Verdict:
     """Return the verdict of the evaluation of a `trial_record`."""
-    return Verdict(evaluation.loss, "search", evaluation.choice)
+    return Verdict(evaluation.loss, "search", not grade_of(evaluation))
 
 
 def points_of(exercise: Exercise, loss: float, spent: int) -> int:
