@@ -275,7 +275,7 @@ def _scaled(settings: SearchSettings, scale: int, number: int) -> SearchSettings
     if number == 0:
         return settings
     limits = settings.limits
-    longer = {
+    longer: dict[str, Any] = {
         key: min(most, scale * value)
         for key, value, most in (
             ("time_s", limits.time_s, MAX_TIME_S),

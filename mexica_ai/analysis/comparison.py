@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mexica_ai.analysis.results import Candidate, Result
 from mexica_ai.game.position import Position
+from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.io.json_types import JsonObject
 
 
@@ -105,9 +107,10 @@ def compare(position: Position, results: Sequence[tuple[str, Result]]) -> Compar
     for _, result in results:
         found: list[Opinion | None] = [None] * len(turns)
         for rank, candidate in enumerate(result.candidates, 1):
-            index = ends.get(_end(world, candidate.turn))
-            if index is not None and found[index] is None:
-                found[index] = Opinion(rank, candidate)
+            with contextlib.suppress(MexicaAIError):  # of other programs only the best turn is checked
+                index = ends.get(_end(world, candidate.turn))
+                if index is not None and found[index] is None:
+                    found[index] = Opinion(rank, candidate)
         opinions.append(found)
     return Comparison([name for name, _ in results], turns, choices, opinions)
 

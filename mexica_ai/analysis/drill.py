@@ -16,7 +16,6 @@ from typing import Any
 
 from mexica_ai.analysis import grades
 from mexica_ai.analysis.annotate import TurnEvaluation
-from mexica_ai.analysis.grades import grade_of
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.game.position_text import TURN_SEPARATOR
@@ -263,7 +262,7 @@ def read_drill(lines: Iterable[bytes | str], name: str) -> list[Exercise]:
     NotationError, UnknownGameError, PositionError, IllegalActionError
         As `read_exercise`; NotationError, reason NO_EXERCISE or TOO_MANY_EXERCISES, if there is none, or too many.
     """
-    found = []
+    found: list[Exercise] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -295,18 +294,13 @@ class Verdict:
     by : str
         better: it leads to the same position as the better turn; played: to the same as the turn that was played;
         search: a search has compared it with its own choice.
-    choice : list of str
-        The turn that it is compared with.
+    is_solved : bool
+        Whether it has no grade.
     """
 
     loss: float
     by: str
-    choice: list[str]
-
-    @property
-    def is_solved(self) -> bool:
-        """Whether the turn has no grade."""
-        return self.by != "played" and not grade_of(self.loss)
+    is_solved: bool
 
 
 def known_verdict(exercise: Exercise, turn: Sequence[str]) -> Verdict | None:
@@ -316,9 +310,9 @@ def known_verdict(exercise: Exercise, turn: Sequence[str]) -> Verdict | None:
     """
     following = exercise.after(turn)
     if following == exercise.after(exercise.better):
-        return Verdict(0.0, "better", exercise.better)
+        return Verdict(0.0, "better", True)
     if following == exercise.after(exercise.turn):
-        return Verdict(exercise.loss, "played", exercise.better)
+        return Verdict(exercise.loss, "played", False)
     return None
 
 
@@ -333,7 +327,7 @@ def trial_record(exercise: Exercise, turn: Sequence[str]) -> JsonObject:
 
 def searched_verdict(evaluation: TurnEvaluation) -> Verdict:
     """Return the verdict of the evaluation of a `trial_record`."""
-    return Verdict(evaluation.loss, "search", evaluation.choice)
+    return Verdict(evaluation.loss, "search", not evaluation.grade)
 
 
 def points_of(exercise: Exercise, loss: float, spent: int) -> int:

@@ -55,7 +55,7 @@ def _step(part: float) -> int:
 
 def turn_accuracy(loss: float) -> float:
     """Return the accuracy of a turn, `LEAST_ACCURACY` to 100: 100 * 2 ** (-loss / HALF)."""
-    return max(LEAST_ACCURACY, 100 * 2.0 ** (-loss / HALF))
+    return max(LEAST_ACCURACY, 100 * math.exp2(-loss / HALF))
 
 
 def accuracy(losses: Sequence[float]) -> float | None:

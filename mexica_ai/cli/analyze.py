@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from mexica_ai.analysis.limits import DEFAULT_INTERVAL_S, Limits
 from mexica_ai.analysis.results import Result
 from mexica_ai.cli import common, picture, report, side_by_side
+from mexica_ai.cli.side_by_side import Searched
 from mexica_ai.draw.axis import AXES
 from mexica_ai.draw.course import draw_courses
 from mexica_ai.draw.search import draw_growth
@@ -101,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
             )
         )
         found: list[Result] = []
-        print_results(_keeping(results, found, args), position, args.json)
+        print_results(_shown(results, found, args), position, args.json)
     if args.plot is not None and found:
         picture.write(args, draw_growth(found, _seat(position), theme=args.theme, axis=args.axis))
     return 0
@@ -111,34 +112,40 @@ def _compare(args: argparse.Namespace, specs: Sequence[EngineSpec], position: Po
     """Show the searches of several engines side by side."""
     side_by_side.check_names(specs)
     require_seat_to_move(position)
-    if args.plot is not None:
-        args.interval = min(args.interval, _PLOT_INTERVAL_S)
+    interval_s = args.interval if args.plot is None else _PLOT_INTERVAL_S
+
+    def search(show: Callable[[Sequence[Searched]], None]) -> list[Searched]:
+        return side_by_side.search(args, specs, position, limits, interval_s=interval_s, show=show)
+
+    head = side_by_side.format_head(specs)
     if args.json:
-        courses = side_by_side.search(args, specs, position, limits, lambda lines: None)
-        print(side_by_side.to_json(courses, position))
+        searched = search(lambda found: print(side_by_side.result_json(found[-1]), flush=True))
+        print(side_by_side.comparison_json(searched, position))
     elif sys.stdout.isatty():
         terminal.say(*str(position).splitlines(), "")
         with _screen() as draw:
-            courses = side_by_side.search(args, specs, position, limits, lambda lines: draw([*lines, ""]))
+            searched = search(lambda found: draw([head, *side_by_side.format_rows(found, specs, position), ""]))
     else:
-        courses = side_by_side.search(args, specs, position, limits, lambda lines: None)
-        terminal.say(*side_by_side.format_table(courses, position), "")
+        terminal.say(head, flush=True)
+
+        def show(found: Sequence[Searched]) -> None:
+            if found[-1].results[-1].stop_reason:  # a row for each engine that is done
+                rows = side_by_side.format_rows(found, specs, position)
+                terminal.say(*rows[len(side_by_side.format_rows(found[:-1], specs, position)) :], flush=True)
+
+        searched = search(show)
+        terminal.say()
     if not args.json:
-        terminal.say(*side_by_side.format_comparison(courses, position))
+        terminal.say(*side_by_side.format_comparison(searched, position))
     if args.plot is not None:
-        picture.write(args, draw_courses(courses, _seat(position), theme=args.theme, axis=args.axis))
+        picture.write(args, draw_courses(searched, _seat(position), theme=args.theme, axis=args.axis))
     return 0
 
 
-def _keeping(results: Iterator[Result], found: list[Result], args: argparse.Namespace) -> Iterator[Result]:
-    """Keep results for a plot, and yield one an interval, and the last one."""
-    due = 0.0
-    for result in results:
-        found.append(result)
-        side_by_side.thin(found)
-        if result.stop_reason or result.seconds >= due:
-            due = result.seconds + 0.9 * args.interval  # results come a little early or late
-            yield dataclasses.replace(result, candidates=result.candidates[: args.candidates])
+def _shown(results: Iterator[Result], found: list[Result], args: argparse.Namespace) -> Iterator[Result]:
+    """Keep results for a plot; yield those to print."""
+    for result in side_by_side.keeping(results, found, args.interval):
+        yield dataclasses.replace(result, candidates=result.candidates[: args.candidates])
 
 
 def _seat(position: Position) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -11,9 +12,7 @@ from mexica_ai.analysis.comparison import Comparison, Opinion, compare
 from mexica_ai.analysis.limits import DEFAULT_TIME_S, MAX_CANDIDATES, Limits
 from mexica_ai.analysis.results import Result
 from mexica_ai.cli import common
-from mexica_ai.draw.course import Course
 from mexica_ai.engines import make_engine
-from mexica_ai.engines.base import Engine
 from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.game.position import Position
 from mexica_ai.io import terminal
@@ -23,8 +22,23 @@ from mexica_ai.io.strict import quote
 
 LEAST_CANDIDATES = 50  # that each engine is asked for, to find the others' turns among them
 _MOST_NAME = 24  # columns of an engine's name
+_MOST_KEPT = 600  # results of an engine
 
-Show = Callable[[list[str]], None]
+
+@dataclasses.dataclass(frozen=True)
+class Searched:
+    """What an engine has found.
+
+    Parameters
+    ----------
+    name : str
+        Of the engine.
+    results : list of Result
+        In their order.
+    """
+
+    name: str
+    results: list[Result]
 
 
 def check_names(specs: Sequence[EngineSpec]) -> None:
@@ -44,72 +58,92 @@ def name_of(spec: EngineSpec) -> str:
 
 
 def search(
-    args: argparse.Namespace, specs: Sequence[EngineSpec], position: Position, budget: Limits, show: Show
-) -> list[Course]:
+    args: argparse.Namespace,
+    specs: Sequence[EngineSpec],
+    position: Position,
+    budget: Limits,
+    *,
+    interval_s: float,
+    show: Callable[[Sequence[Searched]], None],
+) -> list[Searched]:
     """Search a position with one engine after the other, with the same limits and seed; return what they found.
 
-    Ctrl-C ends the search of an engine, and those after it are left out.
+    All engines are started before the first one searches. Ctrl-C ends the search of an engine, and those after it are
+    left out.
 
     Parameters
     ----------
+    interval_s : float
+        Seconds between two results that are kept.
     show : callable
-        Called with the lines of a table while the searches run.
+        Called with what was found so far, about every `--interval` seconds and at the end of each search.
     """
     seed = resolve_seed(args.seed)
     limits = budget if not budget.unlimited else dataclasses.replace(budget, unlimited=False, time_s=DEFAULT_TIME_S)
-    courses: list[Course] = []
-    with common.stop_on_interrupt() as stop:
-        for spec in specs:
-            if stop.is_set() and courses:
-                break
-            defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "weights")}
-            with make_engine(spec, **defaults) as engine:
-                found: list[Result] = []
-                courses.append(Course(engine.name, found))
-                for result in common.in_thread(_results(engine, position, limits, seed, args, stop)):
-                    found.append(result)
-                    thin(found)
-                    if args.json:
-                        print(json.dumps({"engine": engine.name} | result.to_json()), flush=True)
-                    show(format_table(courses, position))
-    return courses
-
-
-def _results(
-    engine: Engine, position: Position, limits: Limits, seed: int, args: argparse.Namespace, stop: common.Stop
-) -> Iterator[Result]:
     number = min(max(args.candidates, LEAST_CANDIDATES), MAX_CANDIDATES)
-    return engine.analyze(position, limits, seed=seed, candidates=number, stop=stop, interval_s=args.interval)
+    searched: list[Searched] = []
+    with contextlib.ExitStack() as stack, common.stop_on_interrupt() as stop:
+        engines = []
+        for spec in specs:
+            defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "weights")}
+            engines.append(stack.enter_context(make_engine(spec, **defaults)))
+        for engine in engines:
+            if stop.is_set() and searched:
+                break
+            results = engine.analyze(
+                position, limits, seed=seed, candidates=number, stop=stop, interval_s=min(interval_s, args.interval)
+            )
+            one = Searched(engine.name, [])
+            for _ in keeping(common.in_thread(results), one.results, args.interval):
+                if searched[-1:] != [one]:
+                    searched.append(one)
+                show(searched)
+    return searched
 
 
-def thin(found: list[Result], most: int = 600) -> None:
-    """Leave out every second result between the first and the last if there are too many."""
-    if len(found) > most:
-        del found[1:-1:2]
+def keeping(results: Iterator[Result], found: list[Result], interval_s: float) -> Iterator[Result]:
+    """Keep results for a picture, and yield one an interval, and the last one."""
+    due = 0.0
+    for result in results:
+        found.append(result)
+        if len(found) > _MOST_KEPT:
+            del found[1:-1:2]
+        if result.stop_reason or result.seconds >= due:
+            due = result.seconds + 0.9 * interval_s  # results come a little early or late
+            yield result
 
 
-def format_table(courses: Sequence[Course], position: Position) -> list[str]:
-    """Return the lines of the table: a row an engine, and below it its best turn."""
-    seat = _seat(position)
-    wide = max(len("engine"), *(len(_short(course.name)) for course in courses))
-    lines = [f"    {'engine':{wide}}  {'share':>6}  {'points':>7}  {'iterations':>11}  {'seconds':>8}"]
-    for index, course in enumerate(courses):
-        result = course.results[-1]
+def format_head(specs: Sequence[EngineSpec]) -> str:
+    """Return the first line of the table."""
+    return f"    {'engine':{_wide(specs)}}  {'share':>6}  {'points':>7}  {'iterations':>11}  {'seconds':>8}"
+
+
+def format_rows(searched: Sequence[Searched], specs: Sequence[EngineSpec], position: Position) -> list[str]:
+    """Return the other lines of the table: a row an engine, and below it its best turn."""
+    seat, wide = _seat(position), _wide(specs)
+    lines = []
+    for index, one in enumerate(searched):
+        result = one.results[-1]
         best = result.candidates[0]
         points = f"{best.expected_scores[seat]:.1f}" if best.expected_scores else "-"
         lines.append(
-            f"{_letter(index):>2}  {_short(course.name):{wide}}  {_share(best.value, seat):>6}  {points:>7}  "
+            f"{_letter(index):>2}  {_short(one.name):{wide}}  {_share(best.value, seat):>6}  {points:>7}  "
             f"{result.iterations:>11,}  {result.seconds:>8.2f}" + ("" if result.stop_reason else "  searching")
         )
         lines += terminal.wrap_turn(best.turn, terminal.width(), "    ", "      ")
     return lines
 
 
-def format_comparison(courses: Sequence[Course], position: Position) -> list[str]:
+def _wide(specs: Sequence[EngineSpec]) -> int:
+    """Return the columns for the names of engines."""
+    return max(len("engine"), *(len(_short(name_of(spec))) for spec in specs))
+
+
+def format_comparison(searched: Sequence[Searched], position: Position) -> list[str]:
     """Return the lines below the table: who agrees, and what each engine thinks of the turns of the others."""
     seat = _seat(position)
-    comparison = compare(position, [(course.name, course.results[-1]) for course in courses])
-    letters = [_letter(index) for index in range(len(courses))]
+    comparison = compare(position, [(one.name, one.results[-1]) for one in searched])
+    letters = [_letter(index) for index in range(len(searched))]
     lines = _agreement(comparison, letters)
     if comparison.agree:
         return lines
@@ -176,7 +210,12 @@ def _seat(position: Position) -> int:
     return position.to_move
 
 
-def to_json(courses: Sequence[Course], position: Position) -> str:
+def result_json(searched: Searched) -> str:
+    """Return the line of an engine's newest result."""
+    return json.dumps({"engine": searched.name} | searched.results[-1].to_json())
+
+
+def comparison_json(searched: Sequence[Searched], position: Position) -> str:
     """Return the line with the comparison, after those of the results."""
-    results = [(course.name, course.results[-1]) for course in courses]
+    results = [(one.name, one.results[-1]) for one in searched]
     return json.dumps({"comparison": compare(position, results).to_json()})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Protocol
 
 from mexica_ai.draw.axis import draw_axis
 from mexica_ai.draw.palette import Paint
@@ -16,20 +16,13 @@ _CHARACTERS = 100  # of a turn in a row below the plot
 _LEAST_SPAN = 0.1  # of the shares that the plot shows
 
 
-@dataclass(frozen=True)
-class Course:
-    """The search of one engine.
+class Course(Protocol):
+    """The search of one engine: its name, and its results in their order, at least one."""
 
-    Attributes
-    ----------
-    name : str
-        Of the engine.
-    results : sequence of mexica_ai.analysis.results.Result
-        Its results, in their order; at least one.
-    """
-
-    name: str
-    results: Sequence[Result]
+    @property
+    def name(self) -> str: ...
+    @property
+    def results(self) -> Sequence[Result]: ...
 
 
 def draw_courses(courses: Sequence[Course], seat: int, *, theme: str = "light", axis: str = "seconds") -> str:

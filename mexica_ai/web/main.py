@@ -26,7 +26,7 @@ from mexica_ai.web.app import Site, make_app
 from mexica_ai.web.connections import Connections
 from mexica_ai.web.games import MAX_TURNS
 from mexica_ai.web.guard import Guard
-from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS
+from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS, MAX_JUDGED
 from mexica_ai.web.journal import Folder
 from mexica_ai.web.seats import MAX_SECONDS
 
@@ -171,7 +171,7 @@ async def _service(config: WebConfig, private: Path) -> AsyncIterator[AsyncClien
     tokens = private / "tokens"
     tokens.touch(0o600)
     tokens.write_text(f"web {token}\n")
-    slots = MAX_ANALYSES + MAX_ANNOTATIONS + 4  # so that no analysis holds up the turn of an engine
+    slots = MAX_ANALYSES + MAX_ANNOTATIONS + MAX_JUDGED + 4  # so that no analysis holds up the turn of an engine
     server = Server(
         ServerConfig(
             port=0,

@@ -202,7 +202,7 @@ def test_exercises_show_no_more_than_the_seat_saw_and_come_back_the_same(game):
             assert "?" in json.dumps(one.position.to_json())
         assert one.world.viewer is None
         assert drill.known_verdict(one, one.better).by == "better"
-        assert drill.known_verdict(one, one.turn) == drill.Verdict(0.3, "played", one.better)
+        assert drill.known_verdict(one, one.turn) == drill.Verdict(0.3, "played", False)
 
 
 def _losing(evaluation):

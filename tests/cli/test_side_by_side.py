@@ -14,7 +14,9 @@ from mexica_ai.analysis.comparison import compare
 from mexica_ai.cli import side_by_side
 from mexica_ai.cli.main import main
 from mexica_ai.draw.axis import ticks
-from mexica_ai.draw.course import Course, draw_courses
+from mexica_ai.draw.course import draw_courses
+from mexica_ai.engines.base import Engine
+from mexica_ai.io.errors import SearchError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MIDGAME = str(EXAMPLES / "mexica_midgame.json")
@@ -121,27 +123,51 @@ def test_json_has_each_result_and_the_comparison(analyze):
     assert sorted(name for turn in last["comparison"]["turns"] for name in turn["engines"]) == ["mcts", "random"]
 
 
-def test_without_a_limit_each_has_a_second(analyze, monkeypatch):
-    given = []
+@pytest.fixture
+def given(monkeypatch):
+    """The limits that engines are given; their searches are short."""
+    found = []
 
-    def results(engine, position, limits, *_args):
-        given.append(limits)
+    def analyze(engine, position, limits, **options):
+        found.append(limits)
         yield ai.best_turn(position, iterations=5, seed=1)
 
-    monkeypatch.setattr(side_by_side, "_results", results)
+    monkeypatch.setattr(Engine, "analyze", analyze)
+    return found
+
+
+def test_without_a_limit_each_has_a_second(analyze, given):
     analyze(NIM, "--engine", "mcts", "--engine", "beam")
     assert [(limits.time_s, limits.unlimited) for limits in given] == [(1.0, False)] * 2
 
 
 def test_ctrl_c_leaves_out_the_engines_that_are_left(analyze, monkeypatch):
-    def results(engine, position, limits, seed, args, stop):
+    def search(engine, position, limits, *, stop, **options):
         stop.set()
         yield ai.best_turn(position, iterations=5, seed=1)
 
-    monkeypatch.setattr(side_by_side, "_results", results)
+    monkeypatch.setattr(Engine, "analyze", search)
     out = analyze(NIM, "--engine", "mcts", "--engine", "beam")
     assert "Only one engine has searched." in out
     assert "beam" not in out
+
+
+def test_what_was_found_is_shown_before_another_engine_fails(analyze, monkeypatch, capsys):
+    def search(engine, position, limits, **options):
+        if engine.name == "beam":
+            raise SearchError("the engine died", reason="ENGINE_DIED")
+        yield ai.best_turn(position, iterations=5, seed=1)
+
+    monkeypatch.setattr(Engine, "analyze", search)
+    assert main(["analyze", NIM, "--engine", "mcts", "--engine", "beam"]) == 1
+    found = capsys.readouterr()
+    assert " A  mcts" in found.out
+    assert "error: the engine died" in found.err
+
+
+def test_all_engines_are_started_before_the_first_search(analyze, given):
+    analyze(NIM, "--engine", "mcts", "--engine", "beam,weights=missing.bin", code=2)
+    assert given == []
 
 
 @pytest.mark.parametrize(
@@ -184,7 +210,10 @@ def check(picture):
 def test_a_picture_has_a_line_an_engine(result, tmp_path):
     later = dataclasses.replace(with_best(result, 2), seconds=2.0, iterations=900)
     early = dataclasses.replace(result, seconds=0.5, iterations=200)
-    courses = [Course("mcts", [early, later]), Course("<b>", [dataclasses.replace(result, seconds=1.0)])]
+    courses = [
+        side_by_side.Searched("mcts", [early, later]),
+        side_by_side.Searched("<b>", [dataclasses.replace(result, seconds=1.0)]),
+    ]
     for theme in ("light", "dark", "page"):
         for axis, end in (("seconds", "2"), ("iterations", "800")):
             words = check(draw_courses(courses, 0, theme=theme, axis=axis))
@@ -199,7 +228,7 @@ def test_a_picture_has_a_line_an_engine(result, tmp_path):
 
 def test_a_picture_of_engines_that_tell_no_shares(result):
     bare = dataclasses.replace(result, candidates=[dataclasses.replace(result.candidates[0], value=[])], seconds=0.0)
-    assert "A" in check(draw_courses([Course("cmd", [bare])], 0))
+    assert "A" in check(draw_courses([side_by_side.Searched("cmd", [bare])], 0))
 
 
 @pytest.mark.parametrize("end", [1e-9, 0.03, 0.8, 1.0, 7.3, 30, 12345, 2e9])

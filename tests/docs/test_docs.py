@@ -17,6 +17,7 @@ import pytest
 
 import mexica_ai as ai
 from cext.core.search.options import OPTIONS
+from mexica_ai.analysis.drill import exercise_of
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
@@ -162,6 +163,8 @@ def test_json_examples_are_positions_and_records(page):
         data = json.loads(text)
         if "turns" in data:
             assert ai.replay(data).is_over, line
+        elif "better" in data:
+            assert exercise_of(data).to_json() == data, line
         else:
             position = ai.Position.from_json(data)
             assert position.to_json() == data, f"{page}:{line} is not in canonical form"
