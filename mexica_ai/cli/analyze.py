@@ -33,8 +33,8 @@ Without --time and --iterations the search runs until Ctrl-C, until its result
 is final, or until its memory is full. On a terminal the table is redrawn in
 place.
 
-Several --engine search one after the other, with the same limits and seed, for a
-second each if there is no limit. A table has the best turn of each; below it
+Several --engine search one after the other, with the same limits and seed, for
+a second each if there is no limit. A table has the best turn of each; below it
 stands which lead to the same position, and what each engine thinks of the turns
 of the others, if its candidates hold them.
 
@@ -44,7 +44,7 @@ Only mcts shows intermediate results; the others print only the final one.
 Examples:
   mexica-ai analyze game.json
   mexica-ai analyze game.json --time 10 --interval 1 --candidates 3 --json
-  mexica-ai analyze game.json --time 5 --engine mcts --engine beam --engine greedy
+  mexica-ai analyze game.json --time 5 --engine mcts --engine uct --engine beam
   mexica-ai analyze game.json --time 5 --plot search.svg --axis iterations
 """
 

@@ -412,7 +412,7 @@ def evaluation_to_message(evaluation: TurnEvaluation) -> engine_pb2.EvaluateReco
         seconds=evaluation.seconds,
         points_lost=evaluation.points_lost,
         grade=_GRADE + (evaluation.grade.upper() or "UNSPECIFIED"),
-loss_low=None if evaluation.interval is None else evaluation.interval[0],
+        loss_low=None if evaluation.interval is None else evaluation.interval[0],
         loss_high=None if evaluation.interval is None else evaluation.interval[1],
         is_unsure=evaluation.is_unsure,
         answer=engine_pb2.Turn(actions=evaluation.answer) if evaluation.answer else None,

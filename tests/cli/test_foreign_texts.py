@@ -138,6 +138,7 @@ def spoil(game, text):
     tournament["names"] = [f"a{text}", f"b{text}"]
     tournament["weights"] = [text, None]
     game |= {"build": f"{text}{game['arena']['number']}", "engines": [text, text], "started_at": text}
+    game["arena"].pop("searches", None)
     game["arena"]["failures"] = [{"seat": 0, "reason": text, "detail": text, "turn": 0, "position": NIM}]
     game |= {"termination": "forfeit", "scores": None, "winners": [1]}
     return game | {"forfeit": {"seat": 0, "reason": text, "detail": text}, "turns": []}
@@ -257,6 +258,12 @@ OWN = {
     "mexica_ai/cli/show.py": {"position.to_compact()"},
     "mexica_ai/cli/serve.py": {"to_toml(config)"},
     "mexica_ai/cli/arena.py": {"text"},  # JSON or CSV
+    "mexica_ai/cli/arena_ladder.py": {"text"},  # JSON or CSV
+    "mexica_ai/cli/analyze.py": {
+        "side_by_side.result_json(found[-1])",
+        "side_by_side.comparison_json(searched, position)",
+    },
+    "mexica_ai/cli/convert.py": {"content"},  # JSON, or a move text, which holds visible characters alone
     "mexica_ai/web/main.py": {"url"},
     "server/main.py": {"f'listening on {server.address}'"},
 }
