@@ -87,18 +87,18 @@ def test_scores_that_are_all_equal_give_a_finite_ratio(scores, high):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_test_errs_as_rarely_as_it_says(shape):
-    # Measured with 300 tests each (2026-11): 1.3 to 6.7 % wrong, in about 45 pairs whatever the draws.
+    # Measured with 300 tests each (2026-11): 3.3 to 5.4 % wrong, in about 45 pairs whatever the draws.
     test, rng = NeloSprt(0, 80, 0.05, 0.05), np.random.default_rng(6)
     lower, upper = test.bounds
     for nelo, wrong in ((0, "H1"), (80, "H0")):
-        scores = rng.choice(SCORES, p=_tilted(SHAPES[shape], nelo), size=(60, 120))
+        scores = rng.choice(SCORES, p=_tilted(SHAPES[shape], nelo), size=(30, 100))
         ratios = test.log_likelihood_ratios(scores)
         has_ended = (ratios <= lower) | (ratios >= upper)
         last = np.where(has_ended.any(axis=1), has_ended.argmax(axis=1), -1)
-        ends = ratios[np.arange(60), last]
+        ends = ratios[np.arange(30), last]
         errors = (ends >= upper) if wrong == "H1" else (ends <= lower)
-        assert errors.sum() <= 8  # of 60; with 5 % there are more in 1 of 200 such samples
-        assert has_ended.any(axis=1).mean() > 0.75
+        assert errors.sum() <= 5  # of 30; with 5 % there are more in 3 of 1,000 such samples
+        assert has_ended.any(axis=1).mean() > 0.7
 
 
 def _tilted(probabilities, nelo):
