@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mexica_ai.arena import game_page, pages
+from mexica_ai.arena.forfeits import MARK, busy_warning, forfeit_notes
 from mexica_ai.arena.games import ListedGame, list_games
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.report import describe_failure, format_sprt, outcome_of
@@ -185,9 +186,12 @@ def page(
 def _counts(found: dict[str, Any]) -> list[str]:
     if not found["games"]:
         return ["No game has ended yet."]
-    incomplete = found["games"] - found["games_counted"]
+    incomplete = found["games"] - found["games_counted"] - found["games_dropped"]
     line = f"{count(found['games_counted'], 'game')} in {count(found['blocks'], 'block')}"
     line += f"; {count(incomplete, 'game')} of incomplete blocks not counted" * bool(incomplete)
+    line += f"; {count(found['games_dropped'], 'game')} of blocks with a forfeit left out" * bool(
+        found["games_dropped"]
+    )
     line += f"; {count(found['adjudicated'], 'game')} adjudicated" * bool(found["adjudicated"])
     return [line + ".", *([format_sprt(found["sprt"])] if "sprt" in found else [])]
 
@@ -202,7 +206,8 @@ def _warnings(found: dict[str, Any]) -> list[str]:
             for engine in found["engines"]
             if engine["first_failure"]
         ]
-    return warnings
+    busy = busy_warning(found)
+    return [*warnings, *forfeit_notes(found, None), *([f"Warning: {busy}"] if busy else [])]
 
 
 def _strengths(found: dict[str, Any]) -> list[str]:
@@ -229,9 +234,11 @@ def _strengths(found: dict[str, Any]) -> list[str]:
     head += [{"elo": "Elo", "rating": "rating", "superiority": "P(better)"}[key] for key in keys]
     table = []
     for engine in engines:
-        row = [engine["name"], engine["games"], percent(engine["share"]), interval(engine["rank"], ".2f")]
+        mark = MARK * bool(engine["caution"])
+        row = [engine["name"], engine["games"], percent(engine["share"]) + mark, interval(engine["rank"], ".2f")]
         row.append(interval(engine["margin"], "+.1f"))
-        row += [chance(engine[key]) if key == "superiority" else interval(engine[key], "+.0f") for key in keys]
+        texts = [chance(engine[key]) if key == "superiority" else interval(engine[key], "+.0f") for key in keys]
+        row += [text + mark for text in texts]
         table.append([*row, engine["forfeits"]])
     numbers = tuple(range(1, len(head) + 1))
     return [pages.heading("Strength"), pages.chart(picture), pages.table([*head, "forfeits"], table, numbers=numbers)]

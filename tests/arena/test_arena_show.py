@@ -116,7 +116,8 @@ def test_a_game_is_opened_and_its_record_can_be_read(in_process, cli, tmp_path):
     record = play_game(Task(of, of.block(0)[1]))
     path = fake_journals.write(tmp_path / "j.jsonl", [record])
     assert cli("show", path, "--block", 0, "--game", 1) == 0
-    assert "nim, 2 seats: block 0, game 1" in cli.out
+    assert '[Game "nim"]' in cli.out
+    assert '[Round "0.1"]' in cli.out
     assert "s}" in cli.out
     assert "\x1b" not in cli.out
     assert cli("show", path, "--line", 1, "--record") == 0

@@ -195,8 +195,8 @@ def test_game_text_has_the_comments(played):
     assert len(comments) == len(searches_of(played))
     tree = played["arena"]["seating"].index(0)
     first = next(search for search in searches_of(played) if search.seat == tree and search.iterations > 1)
-    line = next(line for line in text.splitlines() if line.startswith(f"{first.turn_index + 1:4}. seat {tree} "))
-    assert line.endswith(f"  {{{comment_of(first, 2)}}}")
+    line = next(line for line in text.splitlines() if line.startswith(f"{first.turn_index + 1}. seat {tree}: "))
+    assert line.endswith(f" {{{comment_of(first, 2)}}}")
     bare = copy.deepcopy(played)
     del bare["arena"]["searches"]
-    assert "{" not in format_game(GAME, bare)
+    assert not [line for line in format_game(GAME, bare).splitlines() if line.endswith("s}")]
