@@ -347,6 +347,23 @@ def test_hostile_texts_are_answered(kind):
     assert kind in ACCEPTED or len(str(refused(HOSTILE[kind]))) < 1000
 
 
+SPOILT = [NIM, format_moves(next(examples()))]  # of nim, and of Coatl
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(SPOILT), st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 9), st.text(max_size=6))))
+def test_spoilt_texts_are_read_or_refused(text, changes):
+    for place, length, new in changes:
+        place %= len(text) + 1
+        text = text[:place] + new + text[place + length :]
+    try:
+        record = parse_record(text)
+    except MexicaAIError:
+        return
+    ai.replay(record)
+    assert parse_record(format_moves(record))["turns"] == record["turns"]
+
+
 def test_what_a_record_may_say_of_turns_and_headers():
     record = parse_record(NIM)
     for wrong, reason in (
