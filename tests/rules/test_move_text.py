@@ -118,6 +118,14 @@ def test_comments_of_the_caller_follow_those_of_the_record():
     assert format_moves(read) == format_moves(parse_record(format_moves(read)))
 
 
+def test_no_text_of_others_steers_a_terminal():
+    nasty = "\x1b[31m \u202e \x07 a\x1b]0;x"
+    record = parse_record(NIM) | {"comment": nasty, "comments": [nasty, "", ""], "engines": [nasty, nasty]}
+    text = format_moves(record | {"tags": {"Event": nasty}}, comments=["", nasty, ""], has_boards=True)
+    assert all(line.isprintable() for line in text.split("\n"))
+    assert parse_record(text)["turns"] == NIM_TURNS
+
+
 def test_headers_of_others_never_take_the_place_of_our_own():
     text = format_moves(parse_record(NIM), tags={"start": "x", "Player0": "x", "Game": "x", "Event": "y"})
     assert (text.count('"x"'), text.count('"y"')) == (0, 1)
