@@ -32,10 +32,12 @@ from mexica_ai.cli import common, picture
 from mexica_ai.cli.records import MAX_NUMBER, add_record_argument, read_record, read_records
 from mexica_ai.draw import shares
 from mexica_ai.engines.specs import whole_number
+from mexica_ai.game.move_text import is_move_text
 from mexica_ai.game.records import parse_record
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.strict import HEAD
 
 EXIT_INTERRUPTED = 130
 DEFAULT_CHECKS, MAX_CHECKS = 2, 10
@@ -146,6 +148,21 @@ def check_outputs(args: argparse.Namespace) -> None:
     for flag, path in (("--record", args.output), ("--html", args.html)):
         if path is not None and (problem := files.problem_of(path)):
             raise NotationError(f"{flag}: cannot write {path!r}: {problem}", reason="BAD_USAGE")
+    if _is_record_itself(args):
+        with files.open_text(args.record) as file:
+            if is_move_text(file.read(HEAD)):
+                raise NotationError(
+                    f"--record: {args.output!r} has games as move texts; expected another file, since evaluations are "
+                    "kept as JSON",
+                    reason="BAD_USAGE",
+                )
+
+
+def _is_record_itself(args: argparse.Namespace) -> bool:
+    """Return whether `--record` names the file that is read."""
+    if args.output is None or args.record == "-" or not os.path.exists(args.output):
+        return False
+    return os.path.samefile(args.record, args.output)
 
 
 def _recorded(record: object, args: argparse.Namespace) -> list[TurnEvaluation] | None:
@@ -215,7 +232,7 @@ def _write(found: list[TurnEvaluation], record: dict[str, Any], args: argparse.N
             with_evaluations(record, found, build=__version__, events=events_in(record), **settings)
         ).encode()
         lines = [line]
-        if args.record != "-" and os.path.exists(args.output) and os.path.samefile(args.record, args.output):
+        if _is_record_itself(args):
             lines = [text for _, text in read_records(args.record)]  # as they are: others may be no text
             lines[0] = lines[0].removeprefix(codecs.BOM_UTF8)
             lines[args.game - 1] = line

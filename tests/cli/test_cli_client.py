@@ -89,6 +89,8 @@ def test_a_game(client, tmp_path):
     game.write_text(client("new", "--game", "nim", "--piles", "2,1"))
     assert json.loads(game.read_text())["piles"] == [2, 1]
     assert client("legal", game).splitlines() == ["take 1 1", "take 1 2", "take 2 1"]
+    assert client("legal", game, "--after", "take 1 1", "--json") == "[]\n"  # a whole turn
+    assert client("legal", "nim/1 2,1 2,0,2,2", "--after", "take 1 1").splitlines() == ["take 1 1", "take 1 2"]
     applied = json.loads(client("apply", game, "take 2 1", "--json"))
     assert (applied["to_move"], applied["position"]["piles"]) == (1, [0, 1])
     game.write_text(client("apply", game, "take 2 1"))

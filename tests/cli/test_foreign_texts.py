@@ -255,6 +255,7 @@ OWN = {
     "mexica_ai/arena/display.py": {"Text(f'mexica-ai: {shorten(text, MAX_MESSAGE)}')"},
     "mexica_ai/cli/play.py": {"_CLEAR"},
     "mexica_ai/cli/picture.py": {"picture"},  # SVG
+    "mexica_ai/cli/convert.py": {"content"},  # JSON, and move texts: their writer escapes what they hold
     "mexica_ai/cli/show.py": {"position.to_compact()"},
     "mexica_ai/cli/serve.py": {"to_toml(config)"},
     "mexica_ai/cli/arena.py": {"text"},  # JSON or CSV

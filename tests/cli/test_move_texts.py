@@ -56,6 +56,10 @@ def test_all_commands_read_move_texts(said, games, place):
     assert [json.loads(line)["turn"] for line in out.splitlines()] == RECORD["turns"]
     assert said("annotate", games, "--iterations", 20, "--record", "new.json")[0] == 0
     assert parse_record((place / "new.json").read_text())["evaluations"]["turns"]
+    before = games.read_text()
+    code, _, err = said("annotate", games, "--iterations", 20, "--record", games)
+    assert (code, "has games as move texts; expected another file" in err) == (2, True)
+    assert games.read_text() == before
     assert said("export", games, "--format", "npz", "--out", "data")[0] in (0, 2)
     assert said("replay", "-", text=games.read_text())[0] == 2
     code, _, err = said("best", games)

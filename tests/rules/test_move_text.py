@@ -118,6 +118,14 @@ def test_comments_of_the_caller_follow_those_of_the_record():
     assert format_moves(read) == format_moves(parse_record(format_moves(read)))
 
 
+def test_no_text_of_others_steers_a_terminal():
+    nasty = "\x1b[31m \u202e \x07 a\x1b]0;x"
+    record = parse_record(NIM) | {"comment": nasty, "comments": [nasty, "", ""], "engines": [nasty, nasty]}
+    text = format_moves(record | {"tags": {"Event": nasty}}, comments=["", nasty, ""], has_boards=True)
+    assert all(line.isprintable() for line in text.split("\n"))
+    assert parse_record(text)["turns"] == NIM_TURNS
+
+
 def test_headers_of_others_never_take_the_place_of_our_own():
     text = format_moves(parse_record(NIM), tags={"start": "x", "Player0": "x", "Game": "x", "Event": "y"})
     assert (text.count('"x"'), text.count('"y"')) == (0, 1)
@@ -345,6 +353,23 @@ ACCEPTED = {"separators", "numbers", "marks"}
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_texts_are_answered(kind):
     assert kind in ACCEPTED or len(str(refused(HOSTILE[kind]))) < 1000
+
+
+SPOILT = [NIM, format_moves(next(examples()))]  # of nim, and of Coatl
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.sampled_from(SPOILT), st.lists(st.tuples(st.integers(0, 5000), st.integers(0, 9), st.text(max_size=6))))
+def test_spoilt_texts_are_read_or_refused(text, changes):
+    for place, length, new in changes:
+        place %= len(text) + 1
+        text = text[:place] + new + text[place + length :]
+    try:
+        record = parse_record(text)
+    except MexicaAIError:
+        return
+    ai.replay(record)
+    assert parse_record(format_moves(record))["turns"] == record["turns"]
 
 
 def test_what_a_record_may_say_of_turns_and_headers():

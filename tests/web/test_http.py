@@ -203,7 +203,8 @@ def test_positions_and_records_become_games(page):
     position.push("take 1 1")
     record = json.loads(json.dumps(ai.make_record(position)))
     many = json.dumps(record) + "\n" + json.dumps(record | {"turns": []}) + "\n"
-    for text in (json.dumps(record), json.dumps(record, indent=1), many):
+    moves = ai.format_moves(record)
+    for text in (json.dumps(record), json.dumps(record, indent=1), many, moves, f"{moves}\r\n{moves}"):
         made = page.call("POST", "/api/games", {"text": text}, 201)
         assert [turn["actions"] for turn in made["turns"]] == [["take 1 1"]]
         assert made["open"]
