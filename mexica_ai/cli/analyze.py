@@ -44,7 +44,7 @@ Only mcts shows intermediate results; the others print only the final one.
 Examples:
   mexica-ai analyze game.json
   mexica-ai analyze game.json --time 10 --interval 1 --candidates 3 --json
-  mexica-ai analyze game.json --time 5 --engine mcts --engine beam --engine greedy
+  mexica-ai analyze game.json --time 5 --engine mcts --engine beam
   mexica-ai analyze game.json --time 5 --plot search.svg --axis iterations
 """
 
