@@ -33,10 +33,10 @@ Without --time and --iterations the search runs until Ctrl-C, until its result
 is final, or until its memory is full. On a terminal the table is redrawn in
 place.
 
-Several --engine search one after the other, with the same limits and seed, for
-a second each if there is no limit. A table has the best turn of each; below it
-stands which lead to the same position, and what each engine thinks of the turns
-of the others, if its candidates hold them.
+Several --engine search one after the other, with the same limits and seed, a
+second each if there is no limit. A table has the best turn of each. Below it
+stands which of them lead to the same position, and what each engine thinks of
+the turns of the others, if its candidates hold them.
 
 {common.ENGINES_HELP}
 Only mcts shows intermediate results; the others print only the final one.
@@ -44,7 +44,7 @@ Only mcts shows intermediate results; the others print only the final one.
 Examples:
   mexica-ai analyze game.json
   mexica-ai analyze game.json --time 10 --interval 1 --candidates 3 --json
-  mexica-ai analyze game.json --time 5 --engine mcts --engine uct --engine beam
+  mexica-ai analyze game.json --time 5 --engine mcts --engine beam
   mexica-ai analyze game.json --time 5 --plot search.svg --axis iterations
 """
 
@@ -119,8 +119,8 @@ def _compare(args: argparse.Namespace, specs: Sequence[EngineSpec], position: Po
 
     head = side_by_side.format_head(specs)
     if args.json:
-        searched = search(lambda found: print(side_by_side.result_json(found[-1]), flush=True))
-        print(side_by_side.comparison_json(searched, position))
+        searched = search(lambda found: print(json.dumps(side_by_side.result_json(found[-1])), flush=True))
+        print(json.dumps(side_by_side.comparison_json(searched, position)))
     elif sys.stdout.isatty():
         terminal.say(*str(position).splitlines(), "")
         with _screen() as draw:

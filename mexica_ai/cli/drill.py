@@ -360,7 +360,8 @@ class _Trainer(Table):
         attempt = self._attempt
         attempt.note(verdict)
         self._progress.note(self._exercise, solved=attempt.solved, points=attempt.points, tries=1)
-        self._say("\n".join(terminal.wrap(drill.describe_verdict(self._exercise, verdict))))
+        words = drill.describe_verdict(self._exercise, verdict).replace(" %", f"{terminal.NO_BREAK}%")
+        self._say("\n".join(terminal.wrap(words)).replace(terminal.NO_BREAK, " "))
 
     def _say_turn(self, head: str, turn: list[str]) -> None:
         self._say("\n".join(terminal.wrap_turn(turn, terminal.width(), head, "    ")))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import json
 from collections.abc import Callable, Iterator, Sequence
 
 from mexica_ai.analysis.comparison import Comparison, Opinion, compare
@@ -18,6 +17,7 @@ from mexica_ai.game.position import Position
 from mexica_ai.io import terminal
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
 
 LEAST_CANDIDATES = 50  # that each engine is asked for, to find the others' turns among them
@@ -210,12 +210,12 @@ def _seat(position: Position) -> int:
     return position.to_move
 
 
-def result_json(searched: Searched) -> str:
-    """Return the line of an engine's newest result."""
-    return json.dumps({"engine": searched.name} | searched.results[-1].to_json())
+def result_json(searched: Searched) -> JsonObject:
+    """Return the newest result of an engine as a JSON object."""
+    return {"engine": searched.name} | searched.results[-1].to_json()
 
 
-def comparison_json(searched: Sequence[Searched], position: Position) -> str:
-    """Return the line with the comparison, after those of the results."""
+def comparison_json(searched: Sequence[Searched], position: Position) -> JsonObject:
+    """Return the JSON object of the comparison, which comes after the results."""
     results = [(one.name, one.results[-1]) for one in searched]
-    return json.dumps({"comparison": compare(position, results).to_json()})
+    return {"comparison": compare(position, results).to_json()}

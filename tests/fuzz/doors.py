@@ -26,8 +26,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 TIMEOUT_S = 60  # of a hang; a door notices by itself what takes long on a machine with other work
 MEMORY_MB = 2048
 MAX_BYTES = 16_384
-NAMES = ("position", "view", "compact", "record", "weights", "requests", "answers", "messages", "replies", "state",
-         "values")  # fmt: skip
+NAMES = ("position", "view", "compact", "record", "exercise", "weights", "requests", "answers", "messages", "replies",
+         "state", "values")  # fmt: skip
 
 
 def main():

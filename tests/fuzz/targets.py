@@ -29,6 +29,7 @@ from cext.core.contract.game import CHANCE
 from cext.core.contract.playout import random_playout
 from cext.core.learning.weights import WeightsSpec, load_weights
 from mexica_ai import games
+from mexica_ai.analysis import drill
 from mexica_ai.analysis.annotate import check_played
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.game import registry
@@ -319,6 +320,30 @@ def record(data):
     assert replay(again) == end and again["turns"] == form["turns"]
     if not end.is_over:
         explore(end, dice_of(data))
+
+
+def exercises():
+    """Return exercises of drills in all games, some of views."""
+    found = []
+    for number, each in enumerate(positions()):
+        if each.to_move is None:
+            continue
+        shown = drill.seen_by_mover(each)
+        turn = run_search(shown, Limits(iterations=4, memory_mb=1), seed=number).turn
+        source = drill.Source("game.jsonl", 1, number + 1)
+        value = [1 / each.players] * each.players
+        found.append(drill.Exercise(shown, each.to_move, turn, 0.25, turn, value, source).to_json())
+    return found
+
+
+@door(lambda: as_text(exercises()), mutated_json, "mexica_ai/analysis/drill.py", *NOTATION[:2])
+def exercise(data):
+    """A line of a drill: it comes back the same, and what is hidden from its seat is not in it."""
+    found = drill.read_exercise(data)
+    again = drill.read_exercise(json.dumps(found.to_json()))
+    assert again.to_json() == found.to_json() and again.key == found.key
+    assert drill.seen_by_mover(found.position) == found.position
+    assert drill.known_verdict(found, found.better).by == "better"
 
 
 # Weights
