@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Protocol
 
-from mexica_ai.draw.axis import draw_axis
+from mexica_ai.draw.axis import draw_axis, share_lines
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.search import LINES, WIDTH, Result, reached, wrap_turn
 from mexica_ai.draw.svg import document, element, path, text
 
 _LEFT, _RIGHT, _TOP, _TALL = 52.0, 46.0, 56.0, 300.0
 _CHARACTERS = 100  # of a turn in a row below the plot
-_LEAST_SPAN = 0.1  # of the shares that the plot shows
 
 
 class Course(Protocol):
@@ -46,7 +44,8 @@ def draw_courses(courses: Sequence[Course], seat: int, *, theme: str = "light", 
     end = max([*ends, 1e-9])
     rows = [wrap_turn(f"{course.name}: {'; '.join(course.results[-1].turn)}", _CHARACTERS) for course in courses]
     shares = [result.candidates[0].value[seat] for course in courses for result in course.results if _tells(result)]
-    low, high, step = _span(shares)
+    grid = share_lines(shares)
+    low, high = grid[0], grid[-1]
     bottom = _TOP + _TALL
     height = bottom + 56 + 20 * sum(map(len, rows))
     title = f"Share of the win of seat {seat} after the best turn of each engine"
@@ -62,8 +61,7 @@ def draw_courses(courses: Sequence[Course], seat: int, *, theme: str = "light", 
         text(_LEFT, 26, title, 16, font_weight="bold", **paint("ink")),
         draw_axis(paint, end, axis, left=_LEFT, right=WIDTH - _RIGHT, y=bottom),
     ]
-    for number in range(round((high - low) / step) + 1):
-        share = low + number * step
+    for share in grid:
         parts.append(element("path", d=f"M{_LEFT:g} {y(share):.2f}H{WIDTH - _RIGHT:g}", **paint(None, "line", 1.0)))
         label = f"{100 * share:.3g} %"
         parts.append(text(_LEFT - 6, y(share) + 4, label, 10.5, text_anchor="end", **paint("soft")))
@@ -99,15 +97,6 @@ def draw_courses(courses: Sequence[Course], seat: int, *, theme: str = "light", 
 def _tells(result: Result) -> bool:
     """Return whether an engine tells the shares of the win."""
     return bool(result.candidates and result.candidates[0].value)
-
-
-def _span(shares: Sequence[float]) -> tuple[float, float, float]:
-    """Return the least and the greatest share that the plot shows, and the step between its lines."""
-    low, high = min(shares, default=0.0), max(shares, default=1.0)
-    middle, half = (low + high) / 2, max((high - low) * 0.55, _LEAST_SPAN / 2)
-    step = 0.05 if half < 0.15 else 0.1 if half < 0.35 else 0.25
-    low, high = max(middle - half, 0.0), min(middle + half, 1.0)
-    return math.floor(low / step) * step, math.ceil(high / step) * step, step
 
 
 def _free(y: float, marks: list[float]) -> float:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Protocol
 
-from mexica_ai.draw.axis import draw_axis
+from mexica_ai.draw.axis import draw_axis, share_lines
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import document, element, path, text
@@ -110,13 +110,26 @@ def draw_growth(results: Sequence[Result], seat: int, *, theme: str = "light", a
         text(52, 24, title, 16, font_weight="bold", **paint("ink")),
     ]
     most = max((candidate.visits for found in known for candidate in found.values()), default=0) or 1
-    plots = (
-        (48.0, "visits", lambda candidate: [candidate.visits / most], f"{most:,}", "0"),
-        (256.0, f"share of the win of seat {seat}", lambda candidate: candidate.value[seat:][:1], "100 %", "0 %"),
+    grid = share_lines(
+        [share for found in known for name in names if name in found for share in _own(found[name], seat)]
     )
-    for top, label, values, high, low in plots:
+    low, span = grid[0], grid[-1] - grid[0]
+
+    def heights(candidate: Candidate) -> list[float]:
+        return [(share - low) / span for share in _own(candidate, seat)]
+
+    plots = (
+        (48.0, "visits", lambda candidate: [candidate.visits / most], [(0.0, "0"), (0.5, ""), (1.0, f"{most:,}")]),
+        (
+            256.0,
+            f"share of the win of seat {seat}",
+            heights,
+            [((one - low) / span, f"{100 * one:.3g} %") for one in grid],
+        ),
+    )
+    for top, label, values, rows in plots:
         parts.append(text(52, top - 4, label, 11.5, **paint("soft")))
-        for share, words in ((0.0, low), (0.5, ""), (1.0, high)):
+        for share, words in rows:
             y = top + 180 * (1 - share)
             parts.append(element("path", d=f"M52 {y:g}H{WIDTH - 24}", **paint(None, "line", 1.0)))
             parts.append(text(46, y + 4, words, 10.5, text_anchor="end", **paint("soft")))
@@ -131,7 +144,7 @@ def draw_growth(results: Sequence[Result], seat: int, *, theme: str = "light", a
                 continue
             x, y = points[-1]
             parts.append(element("circle", cx=x, cy=y, r=4.0 if index == 0 else 3.0, **paint(LINES[index])))
-            if label == "visits":  # all begin with none
+            if label == "visits" and name in known[0]:  # all begin with none
                 points.insert(0, (52.0, top + 180))
             style = paint(None, LINES[index], 2.6 if index == 0 else 1.8)
             parts.append(element("path", d=path(points, closed=False), stroke_linejoin="round", **style))
@@ -143,6 +156,11 @@ def draw_growth(results: Sequence[Result], seat: int, *, theme: str = "light", a
             parts.append(text(82, y, line, 12, **paint("ink")))
             y += 20
     return document(WIDTH, height, "".join(parts), title)
+
+
+def _own(candidate: Candidate, seat: int) -> list[float]:
+    """Return the share of a seat after a candidate, none where an engine tells none."""
+    return candidate.value[seat:][:1]
 
 
 def reached(result: Result, axis: str) -> float:

@@ -13,7 +13,7 @@ import mexica_ai as ai
 from mexica_ai.analysis.comparison import compare
 from mexica_ai.cli import side_by_side
 from mexica_ai.cli.main import main
-from mexica_ai.draw.axis import ticks
+from mexica_ai.draw.axis import share_lines, ticks
 from mexica_ai.draw.course import draw_courses
 from mexica_ai.engines.base import Engine
 from mexica_ai.io.errors import SearchError
@@ -238,6 +238,14 @@ def test_ticks_are_few_and_round(end):
     assert found[0] == 0 <= found[-1] <= end * (1 + 1e-9)
     step = found[1]
     assert float(f"{step:.0e}") == pytest.approx(step)
+
+
+@pytest.mark.parametrize("shares", [[], [0.5], [0.0], [1.0], [0.21, 0.24], [0.0, 1.0], [0.31, 0.72, 0.5]])
+def test_lines_of_shares_are_round_and_hold_all(shares):
+    found = share_lines(shares)
+    assert 2 < len(found) <= 9
+    assert found[0] <= min(shares, default=0.0) <= max(shares, default=1.0) <= found[-1] <= 1 + 1e-9
+    assert all(20 * one == pytest.approx(round(20 * one)) for one in found)
 
 
 def test_the_command_writes_a_picture(analyze):
