@@ -264,7 +264,6 @@ OWN = {
         "side_by_side.result_json(found[-1])",
         "side_by_side.comparison_json(searched, position)",
     },
-    "mexica_ai/cli/convert.py": {"content"},  # JSON, or a move text, which holds visible characters alone
     "mexica_ai/web/main.py": {"url"},
     "server/main.py": {"f'listening on {server.address}'"},
 }
