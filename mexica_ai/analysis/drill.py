@@ -28,6 +28,7 @@ from mexica_ai.io.strict import check_shape, check_version, parse_json, quote
 VERSION = 1
 MAX_EXERCISES = 10_000  # of a file
 GRADES = {"mistake": "?", "blunder": "??"}  # from the least on; the mark of each, see `mark_of`
+MISTAKE = "mistake"  # the least grade that is taken by default, and that solves no exercise
 TRY_POINTS = 25  # that a hint, or a turn tried before, costs
 MAX_POINTS = 100  # of an exercise
 _SOURCE = {"record": str, "game": int, "turn": int}
@@ -149,7 +150,7 @@ def exercises_of(
     name: str,
     game: int = 1,
     seats: Collection[int] | None = None,
-    least: str = next(iter(GRADES)),
+    least: str = MISTAKE,
 ) -> Iterator[Exercise]:
     """Yield the exercises of a game: its turns of a grade or worse, in their order.
 
@@ -300,7 +301,7 @@ class Verdict:
         better: it leads to the same position as the better turn; played: to the same as the turn that was played;
         search: a search has compared it with its own choice.
     is_solved : bool
-        Whether it is no mistake, see `grade_of`.
+        Whether it is no mistake (`MISTAKE`), and loses less than the turn that was played.
     """
 
     loss: float
@@ -330,9 +331,10 @@ def trial_record(exercise: Exercise, turn: Sequence[str]) -> JsonObject:
     return {"game": position.game, "version": RECORD_VERSION, "start": position.to_json(), "turns": [list(turn)]}
 
 
-def searched_verdict(evaluation: TurnEvaluation) -> Verdict:
+def searched_verdict(exercise: Exercise, evaluation: TurnEvaluation) -> Verdict:
     """Return the verdict of the evaluation of a `trial_record`."""
-    return Verdict(evaluation.loss, "search", not grade_of(evaluation))
+    is_mistake = is_at_least(grade_of(evaluation), MISTAKE)
+    return Verdict(evaluation.loss, "search", not is_mistake and evaluation.loss < exercise.loss)
 
 
 def points_of(exercise: Exercise, loss: float, spent: int) -> int:
