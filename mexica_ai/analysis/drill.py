@@ -29,7 +29,7 @@ from mexica_ai.io.strict import check_shape, check_version, parse_json, quote
 VERSION = 1
 MAX_EXERCISES = 10_000  # of a file
 GRADES = grades.GRADES[1:]  # from the least on
-LEAST = "mistake"  # grade of the turns that become exercises, unless another one is asked for
+LEAST = GRADES[0]  # that is taken by default, and that solves no exercise
 TRY_POINTS = 25  # that a hint, or a turn tried before, costs
 MAX_POINTS = 100  # of an exercise
 _SOURCE = {"record": str, "game": int, "turn": int}
@@ -295,7 +295,7 @@ class Verdict:
         better: it leads to the same position as the better turn; played: to the same as the turn that was played;
         search: a search has compared it with its own choice.
     is_solved : bool
-        Whether it has no grade.
+        Whether it has no grade, and loses less than the turn that was played.
     """
 
     loss: float
@@ -325,9 +325,9 @@ def trial_record(exercise: Exercise, turn: Sequence[str]) -> JsonObject:
     return {"game": position.game, "version": RECORD_VERSION, "start": position.to_json(), "turns": [list(turn)]}
 
 
-def searched_verdict(evaluation: TurnEvaluation) -> Verdict:
+def searched_verdict(exercise: Exercise, evaluation: TurnEvaluation) -> Verdict:
     """Return the verdict of the evaluation of a `trial_record`."""
-    return Verdict(evaluation.loss, "search", not evaluation.grade)
+    return Verdict(evaluation.loss, "search", not evaluation.grade and evaluation.loss < exercise.loss)
 
 
 def points_of(exercise: Exercise, loss: float, spent: int) -> int:

@@ -307,7 +307,8 @@ class _Trainer(Table):
                     self._try_turns()
                 solved += self._attempt.solved
                 points += self._attempt.points
-        except Quit:
+        except (Quit, KeyboardInterrupt) as end:
+            self._is_interrupted |= isinstance(end, KeyboardInterrupt)
             seen -= not self._attempt.tries
             points += self._attempt.points
         self._say(f"\nSolved {solved} of {seen}: {points} of {drill.MAX_POINTS * seen} points.")
@@ -353,7 +354,7 @@ class _Trainer(Table):
             progress.show("searching (Ctrl-C: another turn)")
             record = drill.trial_record(self._exercise, turn)
             found = list(common.in_thread(evaluate_record(record, stop=stop, **self._limits)))
-        return drill.searched_verdict(found[0]) if found else None
+        return drill.searched_verdict(self._exercise, found[0]) if found else None
 
     def _note(self, verdict: Verdict) -> None:
         """Say and keep what a turn has reached."""

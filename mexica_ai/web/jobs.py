@@ -435,7 +435,7 @@ class Jobs:
             async with contextlib.aclosing(evaluations):
                 async for evaluation in evaluations:
                     if drill.number == number:
-                        drill.note(searched_verdict(evaluation))
+                        drill.note(searched_verdict(drill.exercise, evaluation))
                         game.note_outcome()
         except (MexicaAIError, OSError) as error:
             drill.message = str(error)

@@ -1,6 +1,7 @@
 """`mexica-ai drill`: exercises made of games, read strictly, judged as annotate does, solved in the terminal."""
 
 import copy
+import dataclasses
 import io
 import json
 import os
@@ -220,9 +221,23 @@ def test_a_turn_is_judged_by_the_measure_of_annotate(run):
         (evaluation,) = evaluate_record(record, iterations=200, seed=1)
         (whole,) = evaluate_record({**NIM, "turns": [turn], "scores": None, "winners": None, "termination":
                                     "unfinished"}, iterations=200, seed=1)  # fmt: skip
-        verdict = drill.searched_verdict(evaluation)
+        verdict = drill.searched_verdict(exercise, evaluation)
         assert (verdict.loss, verdict.by) == (whole.loss, "search")
         assert verdict.is_solved == (whole.loss < BOUNDS[0])
+
+
+def test_a_turn_must_lose_less_than_the_one_played(run):
+    run("game.jsonl", "--out", "mine.jsonl")
+    exercise = drill.read_drill(Path("mine.jsonl").read_bytes().splitlines(), "mine.jsonl")[0]
+    slight = dataclasses.replace(exercise, loss=DUBIOUS / 2)
+    evaluation = drill.TurnEvaluation(**EVALUATED["evaluations"]["turns"][0])
+    for loss, one, solved in (
+        (DUBIOUS / 2, exercise, True),
+        (DUBIOUS / 2, slight, False),
+        (DUBIOUS / 4, slight, True),
+        (DUBIOUS, exercise, False),
+    ):
+        assert drill.searched_verdict(one, dataclasses.replace(evaluation, loss=loss)).is_solved == solved
 
 
 def test_points_go_down_with_the_loss_the_tries_and_the_hints():
