@@ -15,7 +15,7 @@ import pytest
 import mexica_ai as ai
 from mexica_ai.analysis import drill
 from mexica_ai.analysis.annotate import evaluate_record, with_evaluations
-from mexica_ai.analysis.grades import BOUNDS
+from mexica_ai.analysis.grades import BOUNDS, grade_of
 from mexica_ai.cli.main import main
 from mexica_ai.game import registry
 from mexica_ai.game.records import position_at
@@ -229,15 +229,18 @@ def test_a_turn_is_judged_by_the_measure_of_annotate(run):
 def test_a_turn_must_lose_less_than_the_one_played(run):
     run("game.jsonl", "--out", "mine.jsonl")
     exercise = drill.read_drill(Path("mine.jsonl").read_bytes().splitlines(), "mine.jsonl")[0]
-    slight = dataclasses.replace(exercise, loss=DUBIOUS / 2)
+    slight = dataclasses.replace(exercise, loss=BOUNDS[0] / 2)
     evaluation = drill.TurnEvaluation(**EVALUATED["evaluations"]["turns"][0])
     for loss, one, solved in (
-        (DUBIOUS / 2, exercise, True),
-        (DUBIOUS / 2, slight, False),
-        (DUBIOUS / 4, slight, True),
-        (DUBIOUS, exercise, False),
+        (BOUNDS[0] / 2, exercise, True),
+        (BOUNDS[0] / 2, slight, False),
+        (BOUNDS[0] / 4, slight, True),
+        (BOUNDS[0], exercise, False),
     ):
-        assert drill.searched_verdict(one, dataclasses.replace(evaluation, loss=loss)).is_solved == solved
+        assert (
+            drill.searched_verdict(one, dataclasses.replace(evaluation, loss=loss, grade=grade_of(loss))).is_solved
+            == solved
+        )
 
 
 def test_points_go_down_with_the_loss_the_tries_and_the_hints():
