@@ -18,7 +18,7 @@ from mexica_ai.analysis.stopping import Stop
 from mexica_ai.analysis.verdict import explain_evaluation
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record, replay
-from mexica_ai.io.errors import NotationError, PositionError
+from mexica_ai.io.errors import MexicaAIError, NotationError, PositionError
 from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S
 from mexica_ai.io.strict import quote
 
@@ -106,7 +106,7 @@ class TurnEvaluation:
     @property
     def mark(self) -> str:
         """?! for an inaccuracy, ? for a mistake, ?? for a blunder, in brackets if it is not sure; or none."""
-        mark = MARKS[self.grade]
+        mark = MARKS[self.grade or ("inaccuracy" if self.is_unsure else "")]
         return f"({mark})" if mark and self.is_unsure else mark
 
     def to_json(self) -> dict[str, Any]:
@@ -122,9 +122,44 @@ def recorded_evaluations(record: dict[str, Any]) -> list[TurnEvaluation]:
     record : dict
         A record that `check_played` or `mexica_ai.game.records.check_record` accepts.
     """
-    found = [TurnEvaluation(**entry) for entry in record.get("evaluations", {}).get("turns", ())]
-    # Early versions kept no grade.
-    return [one if one.grade else dataclasses.replace(one, grade=grade_of(one.loss)) for one in found]
+    return [evaluation_of(entry) for entry in record.get("evaluations", {}).get("turns", ())]
+
+
+def evaluation_of(entry: dict[str, Any]) -> TurnEvaluation:
+    """Return the evaluation of a JSON object that has its shape; early versions kept no grade."""
+    return TurnEvaluation(**({"grade": grade_of(entry["loss"])} | entry))
+
+
+def check_evaluated(record: dict[str, Any], path: str = "$") -> None:
+    """Raise NotationError if the evaluations of a record, which can be replayed, are not those of its turns.
+
+    `check_record` has checked their form; this plays the turns: each evaluation is of the seat that played, and its
+    choice can be played.
+    """
+    wanted = {entry["turn_index"]: (number, entry) for number, entry in enumerate(record["evaluations"]["turns"])}
+    position = Position.from_json(record["start"])
+    for index, turn in enumerate(record["turns"]):
+        if index in wanted:
+            number, entry = wanted[index]
+            where = f"{path}.evaluations.turns[{number}]"
+            if entry["seat"] != position.to_move:
+                raise NotationError(
+                    f"{where}.seat: given {entry['seat']}; expected {position.to_move}, the seat to move",
+                    reason="EVALUATIONS_MISMATCH",
+                    path=f"{where}.seat",
+                )
+            _check_plays(position, entry["choice"], f"{where}.choice")
+            if entry.get("answer"):
+                _check_plays(_after(position, turn), entry["answer"], f"{where}.answer")
+        position.push(turn)
+
+
+def _check_plays(position: Position, turn: list[str], where: str) -> None:
+    try:
+        position.copy().push(turn)
+    except MexicaAIError as error:
+        message = str(error).removeprefix(f"{error.path}: ")
+        raise NotationError(f"{where}: {message}", reason="EVALUATIONS_MISMATCH", path=where) from None
 
 
 def with_evaluations(
@@ -231,8 +266,7 @@ def evaluate_record(
         Replaces `SearchRun`: called with a position, the settings and a `Stop`, it returns the result.
     checks : int
         How often a turn is searched again if its loss is near a bound of the grades: each time with three times the
-        limits and another seed, until the interval of the loss leaves the bound. Such a turn takes up to 9 searches
-        more for each check.
+        limits and another seed, until the interval of the loss leaves the bound. A check takes up to three searches.
     explain : bool
         Whether turns with a grade get their `explanation`.
 
@@ -433,7 +467,7 @@ class _Loss:
 
     share: float
     points: float
-    scale: int
+    scale: float
     before: Result | None
 
 
@@ -458,7 +492,9 @@ def _evaluate_turn(
         if not is_doubtful or (number > 1 and not _is_unsure(_interval(losses))):
             break
         again = one.search(position, CHECK_SCALE, number)
-        losses.append(one.compare(again, None, CHECK_SCALE, number))
+        # A cap may have cut it: it weighs no more than it searched.
+        weight = min(CHECK_SCALE, max(1.0, again.iterations / max(1, before.iterations)))
+        losses.append(dataclasses.replace(one.compare(again, None, CHECK_SCALE, number), scale=weight))
     weight = sum(each.scale for each in losses)
     loss = max(0.0, sum(each.scale * each.share for each in losses) / weight)
     points_lost = max(0.0, sum(each.scale * each.points for each in losses) / weight)
@@ -466,7 +502,7 @@ def _evaluate_turn(
     if chosen_by is None:  # each search chose the turn itself
         loss = points_lost = 0.0
     interval = _interval(losses) if len(losses) > 1 else None
-    grade = grade_of(loss, points_lost, best_score)
+    grade = grade_of(loss, points_lost, best_score, (chosen_by or before).value[seat])
     evaluation = TurnEvaluation(
         turn_index=index,
         seat=seat,

@@ -16,6 +16,7 @@ from typing import Any
 
 from mexica_ai.analysis import grades
 from mexica_ai.analysis.annotate import TurnEvaluation
+from mexica_ai.analysis.grades import grade_of
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.game.position_text import TURN_SEPARATOR
@@ -146,7 +147,7 @@ def exercises_of(
     seats: Collection[int] | None = None,
     least: str = LEAST,
 ) -> Iterator[Exercise]:
-    """Yield the exercises of a game: its turns of a grade or worse, in their order.
+    """Yield the exercises of a game: its turns of a grade or worse by their loss of the share, in their order.
 
     Parameters
     ----------
@@ -162,18 +163,24 @@ def exercises_of(
         Seats whose turns are taken; by default all.
     least : str
         One of `GRADES`.
+
+    Raises
+    ------
+    NotationError, IllegalActionError
+        An evaluation's better turn is not legal.
     """
     wrong = {
         one.turn_index: one
         for one in evaluations
-        if (seats is None or one.seat in seats) and is_at_least(one.grade, least)
+        if (seats is None or one.seat in seats) and is_at_least(grade_of(one.loss), least)
     }
     position = Position.from_json(record["start"])
     for index, turn in enumerate(record["turns"]):
         if one := wrong.get(index):
             source = Source(Path(name).name, game, index + 1)
-            view = seen_by_mover(position)
-            yield Exercise(view, one.seat, turn, one.loss, one.choice, one.choice_value, source)
+            exercise = Exercise(seen_by_mover(position), one.seat, turn, one.loss, one.choice, one.choice_value, source)
+            exercise.after(one.choice)  # a record may say anything
+            yield exercise
         position.push(turn)
 
 
@@ -327,7 +334,7 @@ def trial_record(exercise: Exercise, turn: Sequence[str]) -> JsonObject:
 
 def searched_verdict(exercise: Exercise, evaluation: TurnEvaluation) -> Verdict:
     """Return the verdict of the evaluation of a `trial_record`."""
-    return Verdict(evaluation.loss, "search", not evaluation.grade and evaluation.loss < exercise.loss)
+    return Verdict(evaluation.loss, "search", not grade_of(evaluation.loss) and evaluation.loss < exercise.loss)
 
 
 def points_of(exercise: Exercise, loss: float, spent: int) -> int:

@@ -20,13 +20,14 @@ Grade: TypeAlias = Literal["", "inaccuracy", "mistake", "blunder"]
 GRADES: tuple[Grade, ...] = ("", "inaccuracy", "mistake", "blunder")
 MARKS: dict[str, str] = {"": "", "inaccuracy": "?!", "mistake": "?", "blunder": "??"}
 BOUNDS = (0.05, 0.10, 0.15)  # least losses of a share of the win, by grade
+DECIDED = 0.05  # distance of a share of the win from 0 or 1 at which a game counts as decided
 HALF = 0.10  # loss at which a turn's accuracy is 50
 LEAST_ACCURACY = 1.0  # of a turn, so that one blunder does not make a harmonic mean 0
 PHASES = ("opening", "middle", "end")  # thirds of a game's turns
 MAX_TURNING_POINTS = 3
 
 
-def grade_of(loss: float, points_lost: float = 0.0, best_score: float = 0.0) -> Grade:
+def grade_of(loss: float, points_lost: float = 0.0, best_score: float = 0.0, share: float = 0.5) -> Grade:
     """Return the grade of a turn.
 
     Parameters
@@ -37,16 +38,17 @@ def grade_of(loss: float, points_lost: float = 0.0, best_score: float = 0.0) -> 
         The points that it gave away: by how much it worsened the expected score less the best other one.
     best_score : float
         The greatest expected final score of all seats, which says what points are worth.
+    share : float
+        The share of the win that the seat expected after the better turn, 0 to 1.
 
     Notes
     -----
-    The share decides. Points raise the grade by one step at most, if their part of `best_score` reaches the bound of a
-    higher grade: so in a decided game, in which no turn changes the share, a turn that throws points away is an
-    inaccuracy, never more.
+    The share decides. Only where the game is decided, `DECIDED` from 0 or 1, so that no turn changes the share much, a
+    turn that throws away `BOUNDS[0]` of `best_score` in points is an inaccuracy, never more.
     """
-    by_share = _step(loss)
-    by_points = _step(points_lost / best_score) if best_score > 0 else 0
-    return GRADES[min(max(by_share, by_points), by_share + 1)]
+    grade = GRADES[_step(loss)]
+    is_decided = not DECIDED < share < 1 - DECIDED
+    return "inaccuracy" if not grade and is_decided and 0 < BOUNDS[0] * best_score <= points_lost else grade
 
 
 def _step(part: float) -> int:

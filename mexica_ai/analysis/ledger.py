@@ -12,6 +12,7 @@ from typing import Any
 
 from mexica_ai.analysis.annotate import TurnEvaluation, replay_played, seat_turns
 from mexica_ai.analysis.luck import EventWorth
+from mexica_ai.game.position import Position
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class SeatAccount:
 def accounts_of(
     record: dict[str, Any], evaluations: Sequence[TurnEvaluation], events: Sequence[EventWorth]
 ) -> list[SeatAccount]:
-    """Return the account of each seat; none if a turn of the game has no evaluation.
+    """Return the account of each seat; none if a turn has no evaluation, or if the record begins with a seat's view.
 
     Parameters
     ----------
@@ -63,10 +64,14 @@ def accounts_of(
         Of all its random events, as `events_of` returns them.
     """
     turns = seat_turns(record)
-    if not turns or [one.turn_index for one in evaluations] != turns:
+    if (
+        Position.from_json(record["start"]).viewer is not None
+        or not turns
+        or [one.turn_index for one in evaluations] != turns
+    ):
         return []
     gains = turn_gains(record, evaluations, events)
-    counted = [event for event in events if event.turn_index >= turns[0]]
+    counted = [event for event in _counted(record, evaluations, events) if event.turn_index >= turns[0]]
     end = _end(record, evaluations)
     accounts = []
     for seat, result in enumerate(end):
@@ -83,11 +88,21 @@ def turn_gains(
     """Return what each turn changed for each seat, without the luck of the events up to the next turn."""
     ends = [*(one.before for one in evaluations[1:]), _end(record, evaluations)]
     lasts = [*(one.turn_index for one in evaluations[1:]), len(record["turns"])]
+    events = _counted(record, evaluations, events)
     gains = []
     for one, end, last in zip(evaluations, ends, lasts, strict=True):
         between = [event.worth for event in events if one.turn_index <= event.turn_index < last]
         gains.append([end[seat] - one.before[seat] - sum(worth[seat] for worth in between) for seat in range(len(end))])
     return gains
+
+
+def _counted(
+    record: dict[str, Any], evaluations: Sequence[TurnEvaluation], events: Sequence[EventWorth]
+) -> Sequence[EventWorth]:
+    """Return the events that count: in a game that is not over, the share after its last turn knows none after it."""
+    if replay_played(record).is_over:
+        return events
+    return [event for event in events if event.turn_index < evaluations[-1].turn_index]
 
 
 def _end(record: dict[str, Any], evaluations: Sequence[TurnEvaluation]) -> list[float]:
@@ -98,13 +113,11 @@ def _end(record: dict[str, Any], evaluations: Sequence[TurnEvaluation]) -> list[
 def describe_accounts(accounts: Sequence[SeatAccount]) -> list[str]:
     """Return one line for each seat, in percentage points of the win."""
     return [
-        f"seat {one.seat}: from {one.start:.1%} to {one.result:.1%}: own turns {100 * one.own_turns:+.1f}, "
-        f"others' turns {100 * one.others_turns:+.1f}, luck {100 * one.luck:+.1f}"
+        f"seat {one.seat}: from {one.start:.1%} to {one.result:.1%}: own turns {_points(one.own_turns)}, "
+        f"others' turns {_points(one.others_turns)}, luck {_points(one.luck)}"
         for one in accounts
     ]
 
 
-def describe_event(event: EventWorth) -> str:
-    """Return what an event was worth to each seat, in percentage points of the win."""
-    worths = ", ".join(f"seat {seat} {100 * worth:+.1f}" for seat, worth in enumerate(event.worth))
-    return f"luck: {worths}"
+def _points(share: float) -> str:
+    return f"{round(100 * share, 1) + 0.0:+.1f}"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
+from mexica_ai.game.steps import Step, play_steps
 from mexica_ai.io.errors import MexicaAIError
 
 
@@ -26,14 +27,15 @@ def purposes(position: Position, turn: Sequence[str], line: Sequence[Sequence[st
     line : sequence of sequence of str
         The turns that are expected after it.
     """
+    steps = play_steps(position, list(turn))
+    spends = registry.get(position.game).reasons.spends
+    is_purpose = [not _only_trades(step, spends) for step in steps]
     needed = [_needed_for(position, turn, index) for index in range(len(turn))]
     following = _next_own_turn(position, turn, line)
     clauses = []
     for index in range(len(turn)):
-        last = index
-        while (later := needed[last]) is not None:
-            last = later
-        if last != index:
+        last = _purpose(position, turn, index, needed, is_purpose)
+        if last is not None:
             clauses.append(f"needed for {turn[last]}")
         else:
             clauses.append(_needed_next(position, turn, index, following) if following else "")
@@ -43,16 +45,41 @@ def purposes(position: Position, turn: Sequence[str], line: Sequence[Sequence[st
     return [clause or serves(action, following[-1]) for action, clause in zip(turn, clauses, strict=True)]
 
 
-def _needed_for(position: Position, turn: Sequence[str], index: int) -> int | None:
-    """Return the index of the first later action that is not legal without this one; None if there is none."""
+def _only_trades(step: Step, spends: Sequence[str]) -> bool:
+    """Return whether an action ends a turn, or changes nothing but what actions cost: that is no purpose."""
+    return _is_end(step.action) or all(change.path.rpartition(".")[2] in spends for change in step.changes)
+
+
+def _purpose(
+    position: Position, turn: Sequence[str], index: int, needed: Sequence[int | None], is_purpose: Sequence[bool]
+) -> int | None:
+    """Return the index of the last action that an action is needed for, through others; None if there is none.
+
+    An action at the end of a chain must be illegal without all before it in the chain, not only without the last one:
+    what an action obliges to must not count as what it makes possible.
+    """
+    chain, found = [index], None
+    while (later := needed[chain[-1]]) is not None:
+        if _first_illegal(position, turn, chain) != later:
+            break
+        found = later if is_purpose[later] else found
+        chain.append(later)
+    return found
+
+
+def _first_illegal(position: Position, turn: Sequence[str], without: Sequence[int]) -> int | None:
     now = position.copy()
     for other, action in enumerate(turn):
-        if other == index:
-            continue
-        if not _play(now, [action], other == len(turn) - 1):
-            # The end of a turn that must do something is not what its actions are for.
-            return None if _is_end(action) else other
+        if other not in without and not _play(now, [action], other == len(turn) - 1):
+            return other
     return None
+
+
+def _needed_for(position: Position, turn: Sequence[str], index: int) -> int | None:
+    """Return the index of the first later action that is not legal without this one; None if there is none."""
+    later = _first_illegal(position, turn, [index])
+    # The end of a turn that must do something is not what its actions are for.
+    return None if later is None or _is_end(turn[later]) else later
 
 
 def _is_end(action: str) -> bool:
@@ -79,8 +106,11 @@ def _next_own_turn(position: Position, turn: Sequence[str], line: Sequence[Seque
 def _needed_next(position: Position, turn: Sequence[str], index: int, following: Sequence[Sequence[str]]) -> str:
     """Return a clause if the seat's next expected turn is not legal without an action of this one."""
     without = [action for other, action in enumerate(turn) if other != index]
-    now = position.copy()
+    now, full = position.copy(), position.copy()
     if not without or not _play(now, without, True) or now.to_move == position.to_move or now.is_chance:
+        return ""
+    # If it leaves the seat other means, the next turn may fail for want of those.
+    if not _play(full, turn, True) or _means(now, position.to_move) != _means(full, position.to_move):
         return ""
     *between, own = following
     if not all(_play(now, other, True) for other in between):
@@ -89,6 +119,12 @@ def _needed_next(position: Position, turn: Sequence[str], index: int, following:
         if not _play(now, [action], number == len(own)):
             return "" if _is_end(action) else f"needed for {action}, expected in its next turn"
     return ""
+
+
+def _means(position: Position, seat: int | None) -> list[object]:
+    """Return what a seat has of all that actions cost."""
+    own = position.to_json()["seats"][seat] if seat is not None else {}
+    return [own.get(key) for key in registry.get(position.game).reasons.spends]
 
 
 def _play(position: Position, actions: Sequence[str], may_end: bool) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mexica_ai.analysis.luck import events_of, total_worth
-from mexica_ai.arena.blocks import Games
+from mexica_ai.arena.blocks import BlockMeans, Games
 from mexica_ai.arena.estimates import Estimate
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.statistics import block_interval, elo
@@ -36,7 +36,7 @@ class AdjustedShare:
         What the random events were worth to it, a share of the win per seat.
     worth_games : float or None
         The variance of a block's share, divided by that of its adjusted share: how many plain games an adjusted one is
-        worth. None with fewer than two blocks, or without variance.
+        worth. None with fewer than two blocks, or where either does not vary.
     """
 
     engine: int
@@ -45,9 +45,16 @@ class AdjustedShare:
     worth_games: float | None
 
 
+# The luck of records, by their addresses, with the records, so that no other one has the address. A tournament that
+# runs asks for that of all its games again and again.
+_known: dict[int, tuple[dict[str, Any], tuple[float, ...]]] = {}
+
+
 def luck_of(record: dict[str, Any]) -> tuple[float, ...]:
-    """Return what the random events of a game were worth to each seat."""
-    return tuple(total_worth(events_of(record), len(record["arena"]["seating"])))
+    """Return what the random events of a game were worth to each seat; found once for each record."""
+    if id(record) not in _known:
+        _known[id(record)] = record, tuple(total_worth(events_of(record), len(record["arena"]["seating"])))
+    return _known[id(record)][1]
 
 
 def with_luck(outcome: Outcome, record: dict[str, Any]) -> Outcome:
@@ -61,22 +68,43 @@ def summarize_adjusted(outcomes: Sequence[Outcome], num_engines: int) -> list[Ad
     found = []
     for engine in range(num_engines):
         chosen = games.on_seats(engine)
-        plain, fair = games.share_means(chosen).values, games.adjusted_means(chosen).values
-        variance = float(fair.var(ddof=1)) if len(fair) > 1 else 0.0
-        worth = float(plain.var(ddof=1)) / variance if variance > 0 else None
-        found.append(AdjustedShare(engine, unbounded_estimate(fair), unbounded_estimate(plain - fair), worth))
+        means, fair = games.share_means(chosen), games.adjusted_means(chosen).values
+        luck, has_ends = means.values - fair, len(fair) > 1
+        variances = [float(values.var(ddof=1)) for values in (means.values, fair)] if has_ends else [0.0, 0.0]
+        worth = variances[0] / variances[1] if min(variances) > 0 else None
+        share = _estimate(fair, adjusted_interval(means, fair) if has_ends else None)
+        found.append(AdjustedShare(engine, share, _estimate(luck, block_interval(luck) if has_ends else None), worth))
     return found
 
 
-def unbounded_estimate(values: np.ndarray) -> Estimate:
-    """Return the mean of numbers without bounds, with Student's interval."""
+def _estimate(values: np.ndarray, ends: tuple[np.ndarray, np.ndarray] | None) -> Estimate:
     if not len(values):
         return Estimate(None)
     mean = float(values.mean())
-    if len(values) < 2:
-        return Estimate(mean)
-    low, high = block_interval(values)
-    return Estimate(mean, float(low), float(high))
+    return Estimate(mean) if ends is None else Estimate(mean, float(ends[0]), float(ends[1]))
+
+
+def adjusted_interval(plain: BlockMeans, fair: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the 95 % interval of an adjusted share.
+
+    The interval of the plain share, which holds near its bounds, moved to the adjusted mean and scaled by the ratio of
+    the two standard deviations. The ratio has a prior of 1 with the weight of a drawn game, which decides where all
+    blocks are won: their adjusted shares would only show how little luck varies.
+
+    Parameters
+    ----------
+    plain : BlockMeans
+        With values of the shape (..., B).
+    fair : array of float, shape (..., B)
+        The adjusted shares.
+    """
+    low, high = block_interval(plain.values, plain.low, plain.high, plain.games)
+    prior = 0.25 * (plain.high - plain.low) ** 2 / max(1.0, plain.games)
+    blocks = fair.shape[-1]
+    variances = (values.var(axis=-1, ddof=1) for values in (fair, plain.values))
+    ratio = np.divide(*(blocks * variance + prior for variance in variances)) ** 0.5
+    mean, middle = fair.mean(axis=-1), plain.values.mean(axis=-1)
+    return mean - ratio * (middle - low), mean + ratio * (high - middle)
 
 
 def adjusted_json(outcomes: Sequence[Outcome], names: Sequence[str], players: int) -> dict[str, Any]:

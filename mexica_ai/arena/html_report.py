@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mexica_ai.arena import game_page, pages
+from mexica_ai.arena.adjust import format_adjusted
 from mexica_ai.arena.forfeits import MARK, busy_warning, forfeit_notes
 from mexica_ai.arena.games import ListedGame, list_games
 from mexica_ai.arena.outcomes import Outcome
@@ -193,7 +194,12 @@ def _counts(found: dict[str, Any]) -> list[str]:
         found["games_dropped"]
     )
     line += f"; {count(found['adjudicated'], 'game')} adjudicated" * bool(found["adjudicated"])
-    return [line + ".", *([format_sprt(found["sprt"])] if "sprt" in found else [])]
+    tests = [format_sprt(found["sprt"])] if "sprt" in found else []
+    if "adjusted" in found:
+        if "sprt" in found["adjusted"]:  # it is the one that ends the tournament
+            tests.insert(0, format_sprt(found["adjusted"]["sprt"], "SPRT, adjusted"))
+        tests += format_adjusted(found["adjusted"])
+    return [line + ".", *tests]
 
 
 def _warnings(found: dict[str, Any]) -> list[str]:

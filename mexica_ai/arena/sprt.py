@@ -267,7 +267,8 @@ def tilt(values: np.ndarray, counts: np.ndarray, mean: float) -> np.ndarray:
     as `counts`. The values are those of all blocks, shape (V,), or of each, shape (..., V); there are values on both
     sides of the mean.
     """
-    away = np.broadcast_to(values - mean, counts.shape)
+    # Without the values that no block has had so far: later blocks change nothing.
+    away = np.where(counts > 0, values - mean, 0.0)
     low = -1 / away.max(axis=-1)
     high = -1 / away.min(axis=-1)
     for _ in range(_BISECTIONS):

@@ -17,6 +17,7 @@ from mexica_ai.analysis import report as review
 from mexica_ai.analysis.annotate import (
     NOTE,
     TurnEvaluation,
+    check_evaluated,
     check_played,
     evaluate_record,
     explained,
@@ -47,12 +48,12 @@ DESCRIPTION = f"""\
 Search the positions of a game, finished or not. For each turn print the mover's
 expected share of the win before and after it, the share that the turn gave away
 (loss), and the turn that the engine would have played. Turns are numbered from
-1; random events have numbers, too, but no rows. A loss of {BOUNDS[0]} or more is an
-inaccuracy (?!), of {BOUNDS[1]} a mistake (?), of {BOUNDS[2]} a blunder (??); points that a
-turn throws away can raise this by one grade. A turn near such a bound is
-searched again, --checks times, with three times the limits; if that does not
-settle it, its mark is in brackets. --explain says why: what the turn gave away,
-the answer that shows it, and what would have been better.
+1; random events have numbers, too, and what they were worth. A loss of {BOUNDS[0]} or
+more is an inaccuracy (?!), of {BOUNDS[1]} a mistake (?), of {BOUNDS[2]} a blunder (??); in a
+decided game a turn that throws points away is an inaccuracy. A turn near such a
+bound is searched again, --checks times, with three times the limits; if that
+does not settle it, its mark is in brackets. --explain says why: what the turn
+gave away, the answer that shows it, and what would have been better.
 
 Each row is printed when it is ready, and at the end a summary by seat with the
 accuracy, the turning points, and how the turns and the luck of random events
@@ -173,6 +174,7 @@ def _recorded(record: object, args: argparse.Namespace) -> list[TurnEvaluation] 
     if is_search or not isinstance(record, dict) or "evaluations" not in record:
         return None
     check_played(record)
+    check_evaluated(record)
     asked = turn_indices(args.turns, record) or range(len(record["turns"]))
     found = [one for one in recorded_evaluations(record) if one.turn_index in asked]
     if args.explain:
@@ -205,7 +207,7 @@ def present(
             if args.worst is None:
                 _print_events(events, asked, evaluation.turn_index)
                 _print(evaluation, args.json)
-    _print_events(events, asked, max(asked) + 1 if len(found) == num_turns else -1)
+    _print_events(events, asked, max(asked, default=-1) + 1 if len(found) == num_turns else -1)
     if args.worst is not None:
         if not args.json:
             terminal.say(HEADER)
@@ -297,16 +299,17 @@ def _summary(found: Sequence[TurnEvaluation], record: dict[str, Any]) -> list[st
     """Return the summary, one line per seat: each turn counts under one mark; unsure ones among them."""
     accuracies = seat_accuracies(found, len(record["turns"]))
     head = "  ".join(f"{phase:>7}" for phase in PHASES)
-    lines = [f"seat  turns  mean loss  ?!   ?  ??  accuracy  {head}" + "  engine" * bool(record.get("engines"))]
+    lines = [f"seat  turns  mean loss  ?!   ?  ??  accuracy  {head}"]
     for seat, (total, phases) in accuracies.items():
         own = [one for one in found if one.seat == seat]
         counts = [sum(one.grade == grade for one in own) for grade in GRADES[1:]]
-        engine = f"  {terminal.shorten(record['engines'][seat])}" if record.get("engines") else ""
         parts = "  ".join(f"{'-' if part is None else format(part, '.0f'):>7}" for part in phases.values())
         lines.append(
             f"{seat:4}  {len(own):5}  {sum(one.loss for one in own) / len(own):9.3f}"
-            f"{counts[0]:4}{counts[1]:4}{counts[2]:4}  {total or 0.0:8.1f}  {parts}{engine}"
+            f"{counts[0]:4}{counts[1]:4}{counts[2]:4}  {total or 0.0:8.1f}  {parts}"
         )
+    for seat in accuracies if record.get("engines") else ():
+        lines += terminal.wrap(f"seat {seat}: {terminal.shorten(record['engines'][seat])}")
     return lines
 
 

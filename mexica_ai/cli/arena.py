@@ -212,6 +212,8 @@ def _run_report(paths: list[str], options: TournamentOptions) -> int:
     games = [game for journal in journals for game in journal.games]
     collected = collect(games, adjust=options.adjust)
     sprt = test_of(options, games[0][0], len(collected.names)) if games else None
+    if options.standings:
+        _check_standings(collected)
     if options.text:
         _write_texts(options.text, games)
     if collected.num_repeated:
@@ -444,15 +446,19 @@ def _print_report(options: TournamentOptions, collected: Collected, sprt: Sequen
     return found
 
 
-def _write_standings(path: str, collected: Collected) -> None:
-    from mexica_ai.arena.standings import standings
-    from mexica_ai.arena.standings_text import write_standings
-
+def _check_standings(collected: Collected) -> None:
     if len(collected.by_tournament) != 1:
         raise NotationError(
             f"--standings: given games of {count(len(collected.by_tournament), 'tournament')}; expected those of one",
             reason="OTHER_TOURNAMENT",
         )
+
+
+def _write_standings(path: str, collected: Collected) -> None:
+    from mexica_ai.arena.standings import standings
+    from mexica_ai.arena.standings_text import write_standings
+
+    _check_standings(collected)
     write_standings(standings(*collected.by_tournament[0]), collected.game, path)
 
 

@@ -36,7 +36,7 @@ turns that have none are searched first.
 
 Without --out, solve a drill in the terminal. Each position is shown; enter a
 turn that is better than the one played then, as in `mexica-ai play`. It is
-solved by a turn that is no mistake, by the measure of `annotate`: --time is for
+solved by a turn without a grade, by the measure of `annotate`: --time is for
 each search (default: 1). What is solved is kept in DRILL.progress.json after
 each turn, and what is not comes first the next time. Commands: help, legal,
 board, hint, answer, next, undo, redo, quit. Input may also be piped.

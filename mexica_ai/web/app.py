@@ -293,6 +293,7 @@ class Site:
             case "answer":
                 turn = game.whole_turn(viewer, data.get("actions"))
                 await self._require_service()
+                game.check_version(data["version"], viewer)  # others may have come first meanwhile
                 self.jobs.judge(game, turn)
             case "hint":
                 drill.hint = drill.attempt.hint()

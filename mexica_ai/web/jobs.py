@@ -440,7 +440,8 @@ class Jobs:
         except (MexicaAIError, OSError) as error:
             drill.message = str(error)
         finally:
-            if drill.number == number and drill.state == "judging":
+            is_last = self._judged.get(game.id) in (None, asyncio.current_task())
+            if is_last and drill.number == number and drill.state == "judging":
                 drill.state = "enter"
                 game.changed()
         self.send_state(game)

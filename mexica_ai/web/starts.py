@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mexica_ai.analysis.annotate import TurnEvaluation, recorded_evaluations, replay_played
+from mexica_ai.analysis.annotate import TurnEvaluation, evaluation_of, recorded_evaluations, replay_played
 from mexica_ai.game import registry
 from mexica_ai.game.move_text import is_move_text, split_games
 from mexica_ai.game.position import Position, new_game
@@ -299,7 +299,7 @@ def _replay_entry(game: Game, entry: JsonObject) -> None:
             game.annotation["seconds"] = seconds
         case {"evaluation": data}:
             check_shape(data, EVALUATION, "evaluation")
-            evaluation = TurnEvaluation(**data)
+            evaluation = evaluation_of(data)
             game.evaluations[evaluation.turn_index] = evaluation
         case _:
             raise ValueError(f"unknown entry {json.dumps(entry)[:60]}")

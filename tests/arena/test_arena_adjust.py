@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from mexica_ai.arena.adjust import format_adjusted, summarize_adjusted
+from mexica_ai.arena.adjust import adjusted_interval, format_adjusted, summarize_adjusted
+from mexica_ai.arena.blocks import BlockMeans
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.sprt import ADJUSTED_DIGITS, Sprt
 from mexica_ai.arena.statistics import block_interval
@@ -39,8 +40,36 @@ def test_adjusted_intervals_are_short_and_cover_in_10_000_matches():
     plain, fair = simulated(2, 0.1, matches=10_000, blocks=50)
     assert plain.var() / fair.var() > 2  # half the games for the same error
     assert abs(fair.mean() - truth) < 0.005
-    low, high = block_interval(fair)
+    low, high = adjusted_interval(BlockMeans(plain, 0.0, 1.0, 2.0), fair)
     assert 0.94 < ((low <= truth) & (truth <= high)).mean() < 0.96
+    plain_low, plain_high = block_interval(plain, 0.0, 1.0, 2.0)
+    assert (high - low).mean() < 0.75 * (plain_high - plain_low).mean()
+
+
+@pytest.mark.parametrize(("share", "blocks"), [(0.9, 10), (0.97, 10), (0.97, 50), (0.99, 50)])
+def test_adjusted_intervals_cover_where_one_engine_nearly_always_wins(share, blocks):
+    rng = np.random.default_rng(7)
+    shares = (rng.random((3000, blocks, 2)) < share).mean(axis=-1)
+    fair = shares - rng.normal(0, 0.03, shares.shape)
+    low, high = adjusted_interval(BlockMeans(shares, 0.0, 1.0, 2.0), fair)
+    assert ((low <= share) & (share <= high)).mean() > 0.92
+
+
+def test_where_all_blocks_are_won_the_interval_is_that_of_the_plain_share():
+    shares = np.ones(6)
+    low, high = adjusted_interval(
+        BlockMeans(shares, 0.0, 1.0, 2.0), shares + np.array([0.01, -0.01, 0, 0.02, 0, -0.02])
+    )
+    plain = block_interval(shares, 0.0, 1.0, 2.0)
+    assert high - low == pytest.approx(plain[1] - plain[0], rel=0.05)
+
+
+def test_later_blocks_change_no_ratio():
+    sprt = Sprt(0.5, 0.6, 0.05, 0.05)
+    scores = np.random.default_rng(3).normal(0.55, 0.3, 40).round(ADJUSTED_DIGITS)
+    whole = sprt.log_likelihood_ratios(np.append(scores, [3.0, -2.5]))
+    assert whole[:40] == pytest.approx(sprt.log_likelihood_ratios(scores))
+    assert whole[19] == pytest.approx(sprt.log_likelihood_ratios(scores[:20])[-1])
 
 
 def test_the_adjusted_test_keeps_its_errors_and_is_shorter():
@@ -79,7 +108,7 @@ def test_the_adjusted_share_by_hand():
     assert b.share.mean == pytest.approx(1 - a.share.mean)
     assert a.luck.mean == pytest.approx(((0.2 - 0.1) / 2 + 0.15) / 2)
     assert a.worth_games == pytest.approx(np.var([0.5, 1.0]) / np.var([0.45, 0.85]))
-    low, high = block_interval([0.45, 0.85])
+    low, high = adjusted_interval(BlockMeans(np.array([0.5, 1.0]), 0.0, 1.0, 2.0), np.array([0.45, 0.85]))
     assert (a.share.low, a.share.high) == (pytest.approx(float(low)), pytest.approx(float(high)))
 
 

@@ -400,11 +400,11 @@ def test_the_table(cli, nim):
     ]
     assert len({lines[number].index("take") for number in (1, 3, 5)}) == 1
     assert lines[6] == ""
-    heads = ["?!", "?", "??", "accuracy", "opening", "middle", "end", "engine"]
+    heads = ["?!", "?", "??", "accuracy", "opening", "middle", "end"]
     assert lines[7].split() == ["seat", "turns", "mean", "loss", *heads]
     assert [line.split()[3:6] for line in lines[8:10]] == [["0", "0", "1"], ["0", "0", "1"]]
-    assert [line.split()[-1] for line in lines[8:10]] == ["a", "b"]
-    text = " ".join(lines[11:-2])
+    assert lines[10:12] == ["seat 0: a", "seat 1: b"]
+    text = " ".join(lines[13:-2])
     assert text.startswith("The game turned here: Turn 1 of seat 0 was a blunder from ")
     assert "seat 1: from " in text
     assert text.endswith(annotate.NOTE)

@@ -146,3 +146,14 @@ def test_there_is_no_account_of_a_game_with_turns_left_out():
     turns = seat_turns(record)
     evaluations = evaluated(record, [[0.5, 0.5]] * len(turns))
     assert accounts_of(record, evaluations[1:], events_of(record)) == []
+
+
+def test_an_event_after_the_last_turn_of_an_unfinished_game_does_not_count():
+    record = example("tzolkin")
+    event = events_of(record)[0].turn_index
+    cut = {**record, "turns": record["turns"][: event + 1], "termination": "unfinished"}
+    cut.pop("scores"), cut.pop("winners")
+    evaluations = evaluated(cut, [[0.4, 0.6]] * len(seat_turns(cut)))
+    for account in accounts_of(cut, evaluations, events_of(cut)):
+        assert account.luck == 0
+        assert account.start + account.own_turns + account.others_turns == pytest.approx(account.result)

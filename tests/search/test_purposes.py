@@ -1,5 +1,6 @@
 """What actions are for: each claim is checked against the rules by another route."""
 
+import contextlib
 import itertools
 import json
 import pathlib
@@ -109,3 +110,23 @@ def test_any_legal_turn_has_a_clause_for_each_action(game):
 )
 def test_what_a_game_knows_of_its_actions(serves, action, turn, found):
     assert serves(action, turn) == (f"for {found}, expected in its next turn" if found else "")
+
+
+@pytest.mark.parametrize("game", ["mexica", "coatl", "tzolkin"])
+def test_what_an_action_obliges_to_is_not_what_it_is_for(game):
+    # A worker that is taken obliges to research; another worker could be taken without either.
+    for position, turn, _ in turns_of(game):
+        for index, clause in enumerate(purposes(position, turn)):
+            if not clause.startswith("needed for "):
+                continue
+            at, now = turn.index(clause.removeprefix("needed for "), index + 1), position.copy()
+            for action in [*turn[:index], *turn[index + 1 : at]]:
+                with contextlib.suppress(ai.MexicaAIError):
+                    now.push_action(action)
+            with pytest.raises(ai.MexicaAIError):
+                now.push_action(turn[at])
+
+
+def test_an_action_that_only_trades_resources_is_no_purpose():
+    for position, turn, line in turns_of("mexica"):
+        assert not [clause for clause in purposes(position, turn, line) if clause.startswith("needed for token")]
