@@ -127,7 +127,8 @@ def recorded_evaluations(record: dict[str, Any]) -> list[TurnEvaluation]:
 
 def evaluation_of(entry: dict[str, Any]) -> TurnEvaluation:
     """Return the evaluation of a JSON object that has its shape; early versions kept no grade."""
-    return TurnEvaluation(**({"grade": grade_of(entry["loss"])} | entry))
+    one = TurnEvaluation(**entry)
+    return one if one.grade else dataclasses.replace(one, grade=grade_of(one.loss))
 
 
 def check_evaluated(record: dict[str, Any], path: str = "$") -> None:

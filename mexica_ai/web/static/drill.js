@@ -27,10 +27,10 @@ export function drillCard(page) {
 /** The turn that is shown on the board in place of the one being entered; null: none. */
 export const shownTurn = page => ({turn: page.snap.drill?.turn, better: page.snap.drill?.better})[page.showing] ?? null;
 
-/** Below a review: drills of its mistakes. */
+/** Below a review: drills of its mistakes, from the loss of an inaccuracy on. */
 export function practise(page, create) {
   const {id, annotation: {turns, state}} = page.snap;
-  const seats = [...new Set(turns.filter(note => note.mark).map(note => note.seat))].sort();
+  const seats = [...new Set(turns.filter(note => note.loss >= 0.05).map(note => note.seat))].sort();
   if (!seats.length || state === 'running') return nothing;
   const begin = seat => () => create(page, {from: id, mistakes: {seat}});
   return html`<div class="row">Practise the mistakes of ${seats.map(seat => button(html`${seatMark(seat)} ${seat}`, begin(seat), {
