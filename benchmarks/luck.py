@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 
 import numpy as np
 
+from mexica_ai.arena.adjust import adjusted_interval
 from mexica_ai.arena.blocks import Games
 from mexica_ai.arena.journal import read_journal
 from mexica_ai.arena.report import collect
@@ -32,7 +34,7 @@ def figures(path: str, matches: int, blocks: int) -> dict[str, object]:
     drawn = np.random.default_rng(1).integers(0, len(fair), (matches, blocks))
     ends = {
         "plain": (plain.values, block_interval(plain.values[drawn], plain.low, plain.high, plain.games)),
-        "adjusted": (fair, block_interval(fair[drawn])),
+        "adjusted": (fair, adjusted_interval(replace(plain, values=plain.values[drawn]), fair[drawn])),
     }
     return {
         "game": collected.game,

@@ -24,6 +24,7 @@ from cext.core.learning.batch import Batch
 from cext.core.search.search import Search
 from cext.core.search.turn_search import TurnSearch
 from mexica_ai import env
+from mexica_ai.analysis.drill import Progress
 from mexica_ai.analysis.evaluators import OnnxEvaluator
 from mexica_ai.analysis.limits import clock_margin
 from mexica_ai.engines import make_engine
@@ -109,6 +110,7 @@ def run():
 
 # How to make one of each class of which `example` cannot, and what of it must be the same afterwards.
 EXAMPLES = {
+    "mexica_ai.analysis.drill.Progress": (lambda tmp_path: Progress(str(tmp_path / "none.json")), vars),
     "mexica_ai.rpc.calls.Calls": (Calls, lambda calls: type(calls)),
     "mexica_ai.rpc.client.Client": (lambda: Client("127.0.0.1:1"), None),
     "mexica_ai.rpc.client.AsyncClient": (lambda: AsyncClient("127.0.0.1:1"), None),
