@@ -94,7 +94,8 @@ def seat_accuracies(
 
 def turning_points(evaluations: Sequence[TurnEvaluation]) -> list[TurnEvaluation]:
     """Return the graded turns that gave away most, at most `MAX_TURNING_POINTS`, in the order of the game."""
-    graded = sorted((one for one in evaluations if one.grade), key=lambda one: -one.loss)[:MAX_TURNING_POINTS]
+    # Points alone turn no game.
+    graded = sorted((one for one in evaluations if grade_of(one.loss)), key=lambda one: -one.loss)[:MAX_TURNING_POINTS]
     return sorted(graded, key=lambda one: one.turn_index)
 
 

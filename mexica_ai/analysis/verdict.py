@@ -44,12 +44,12 @@ def explain_evaluation(position: Position, one: TurnEvaluation) -> list[str]:
         brings = _brings(play_steps(after, one.answer), after.to_move, after)
         who = "The same seat" if after.to_move == one.seat else f"Seat {after.to_move}"
         verb = "goes on with" if after.to_move == one.seat else "can answer"
-        sentences.append(f"{who} {verb} {TURN_SEPARATOR.join(one.answer)}{' and gets ' if brings else ''}{brings}.")
+        sentences.append(f"{who} {verb} {TURN_SEPARATOR.join(one.answer)}{brings}.")
     better, played = play_steps(position, one.choice), play_steps(position, one.turn)
     brings = _brings(better, one.seat, position)
     at_once = _at_once(better, played, one.seat)
     sentences.append(
-        f"Better was {TURN_SEPARATOR.join(one.choice)}{', which gets ' if brings else ''}{brings}: then it expects "
+        f"Better was {TURN_SEPARATOR.join(one.choice)}{brings}: then it expects "
         f"{_percent(one.choice_value[one.seat])} of the win{at_once}."
     )
     return sentences
@@ -73,17 +73,19 @@ def _place(scores: Sequence[float], seat: int) -> int:
 
 
 def _brings(steps: Sequence[Step], seat: int, position: Position) -> str:
-    """Return what a turn brings its seat at once: the points, and the effects of the actions that matter most."""
+    """Return in brackets what a turn brings its seat at once: the points, and the effects that matter most."""
     scored = sum(step.scored[seat] for step in steps)
     clauses: list[tuple[float, int, str]] = []
     before = position.to_json()
-    for number, step in enumerate(steps):
+    for step in steps:
         effects = [text for text in effects_of(step, seat, before) if not text.startswith(("costs ", "scores "))]
         if effects:
-            clauses.append((-step.scored[seat], -len(effects), f"{step.action} ({_joined(effects[:MAX_CLAUSES])})"))
-        before = steps[number].position.to_json()
+            action = f"{step.action}: " * (len(steps) > 1)
+            clauses.append((-step.scored[seat], -len(effects), action + _joined(effects[:MAX_CLAUSES])))
+        before = step.position.to_json()
     most = [text for _, _, text in sorted(clauses)[:1]]
-    return _joined([f"{scored:g} points"] * bool(scored) + most)
+    texts = [f"{scored:g} points"] * bool(scored) + most
+    return f" ({'; '.join(texts)})" if texts else ""
 
 
 def _joined(texts: Sequence[str]) -> str:
