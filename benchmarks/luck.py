@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mexica_ai.arena.adjust import adjusted_interval
+from mexica_ai.arena.adjust import Luck, adjusted_interval
 from mexica_ai.arena.blocks import Games
 from mexica_ai.arena.journal import read_journal
 from mexica_ai.arena.report import collect
@@ -26,7 +26,7 @@ from mexica_ai.arena.statistics import block_interval
 
 def figures(path: str, matches: int, blocks: int) -> dict[str, object]:
     """Return the figures of one journal."""
-    collected = collect(read_journal(path).games, adjust=True)
+    collected = collect(read_journal(path).games, Luck())
     games = Games(collected.outcomes)
     mean, error = games.luck.mean(axis=0), games.luck.std(axis=0, ddof=1) / np.sqrt(len(games.luck))
     plain = games.share_means(games.on_seats(0))

@@ -26,7 +26,9 @@ NUM_CANDIDATES = 100  # candidates of each search; the played turn is looked up 
 CHECK_SCALE = 3  # by which the limits of a check are longer than those of the first search
 NEAR = 0.045  # distance of a loss from a bound of the grades at which it is checked
 FALL = 0.05  # of the share from before a turn to after it at which it is checked: the second search saw something
-SPREAD = 0.035  # standard deviation of the loss by one search of 0.1 s (benchmarks/marks.py)
+# Standard deviation of the loss by one search. Measured over three seeds at 0.1 s, for losses near a bound: 0.039 in
+# Coatl, 0.019 in Mexica, 0.003 in Tzolk'in (2026-11, 200 turns each); so it is cautious in two of them.
+SPREAD = 0.035
 SPREAD_WEIGHT = 2  # how many estimates it counts for, beside the spread of the estimates of a turn
 CONFIDENCE_Z = 1.28  # of the interval: 80 %
 NOTE = (
@@ -448,9 +450,8 @@ class _Turn:
         if chosen == self._following:
             return _Loss(0.0, 0.0, scale, None)
         if same := _candidate(self._position, before, self._following):
-            one, other = before, same
-            values = one.value[seat] - other.value[seat]
-            return _Loss(values, _lead(one.expected_scores, seat) - _lead(other.expected_scores, seat), scale, before)
+            points = _lead(before.expected_scores, seat) - _lead(same.expected_scores, seat)
+            return _Loss(before.value[seat] - same.value[seat], points, scale, before)
         if after is None:
             after = self.value_of(self._following, scale, number)[:2]
         if before.value[seat] <= after[0][seat]:
@@ -494,11 +495,11 @@ def _evaluate_turn(
             break
         again = one.search(position, CHECK_SCALE, number)
         # A cap may have cut it: it weighs no more than it searched.
-        weight = min(CHECK_SCALE, max(1.0, again.iterations / max(1, before.iterations)))
-        losses.append(dataclasses.replace(one.compare(again, None, CHECK_SCALE, number), scale=weight))
-    weight = sum(each.scale for each in losses)
-    loss = max(0.0, sum(each.scale * each.share for each in losses) / weight)
-    points_lost = max(0.0, sum(each.scale * each.points for each in losses) / weight)
+        scale = min(CHECK_SCALE, max(1.0, again.iterations / max(1, before.iterations)))
+        losses.append(dataclasses.replace(one.compare(again, None, CHECK_SCALE, number), scale=scale))
+    total = sum(each.scale for each in losses)
+    loss = max(0.0, sum(each.scale * each.share for each in losses) / total)
+    points_lost = max(0.0, sum(each.scale * each.points for each in losses) / total)
     chosen_by = next((each.before for each in reversed(losses) if each.before is not None), None)
     if chosen_by is None:  # each search chose the turn itself
         loss = points_lost = 0.0
@@ -542,8 +543,7 @@ def is_near_bound(loss: float) -> bool:
 def _interval(losses: list[_Loss]) -> list[float]:
     """Return the ends of the interval of a loss, 0 to 1, from estimates of it.
 
-    `SPREAD` is the standard deviation of an estimate by searches of scale 1, as measured; the spread of the estimates
-    themselves counts beside it.
+    The spread of the estimates counts beside `SPREAD`, that of estimates by searches of scale 1.
     """
     weight = sum(each.scale for each in losses)
     mean = sum(each.scale * each.share for each in losses) / weight

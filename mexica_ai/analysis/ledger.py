@@ -6,6 +6,7 @@ the random events in between were worth (`mexica_ai.analysis.luck`). So turns an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -64,15 +65,15 @@ def accounts_of(
         Of all its random events, as `events_of` returns them.
     """
     turns = seat_turns(record)
-    if (
-        Position.from_json(record["start"]).viewer is not None
-        or not turns
-        or [one.turn_index for one in evaluations] != turns
-    ):
+    has_all = [one.turn_index for one in evaluations] == turns
+    if not turns or not has_all or Position.from_json(record["start"]).viewer is not None:
         return []
-    gains = turn_gains(record, evaluations, events)
-    counted = [event for event in _counted(record, evaluations, events) if event.turn_index >= turns[0]]
-    end = _end(record, evaluations)
+    final, last_turn = replay_played(record), evaluations[-1]
+    # In a game that is not over, the share after its last turn knows no event after it.
+    until = len(record["turns"]) if final.is_over else last_turn.turn_index
+    counted = [event for event in events if turns[0] <= event.turn_index < until]
+    end = final.state.returns() if final.is_over else last_turn.after
+    gains = _turn_gains(evaluations, counted, end)
     accounts = []
     for seat, result in enumerate(end):
         own = sum(gain[seat] for one, gain in zip(evaluations, gains, strict=True) if one.seat == seat)
@@ -82,32 +83,19 @@ def accounts_of(
     return accounts
 
 
-def turn_gains(
-    record: dict[str, Any], evaluations: Sequence[TurnEvaluation], events: Sequence[EventWorth]
+def _turn_gains(
+    evaluations: Sequence[TurnEvaluation], events: Sequence[EventWorth], end: Sequence[float]
 ) -> list[list[float]]:
     """Return what each turn changed for each seat, without the luck of the events up to the next turn."""
-    ends = [*(one.before for one in evaluations[1:]), _end(record, evaluations)]
-    lasts = [*(one.turn_index for one in evaluations[1:]), len(record["turns"])]
-    events = _counted(record, evaluations, events)
+    ends = [*(one.before for one in evaluations[1:]), end]
+    lasts = [*(one.turn_index for one in evaluations[1:]), math.inf]
     gains = []
-    for one, end, last in zip(evaluations, ends, lasts, strict=True):
+    for one, after, last in zip(evaluations, ends, lasts, strict=True):
         between = [event.worth for event in events if one.turn_index <= event.turn_index < last]
-        gains.append([end[seat] - one.before[seat] - sum(worth[seat] for worth in between) for seat in range(len(end))])
+        gains.append(
+            [after[seat] - one.before[seat] - sum(worth[seat] for worth in between) for seat in range(len(end))]
+        )
     return gains
-
-
-def _counted(
-    record: dict[str, Any], evaluations: Sequence[TurnEvaluation], events: Sequence[EventWorth]
-) -> Sequence[EventWorth]:
-    """Return the events that count: in a game that is not over, the share after its last turn knows none after it."""
-    if replay_played(record).is_over:
-        return events
-    return [event for event in events if event.turn_index < evaluations[-1].turn_index]
-
-
-def _end(record: dict[str, Any], evaluations: Sequence[TurnEvaluation]) -> list[float]:
-    position = replay_played(record)
-    return position.state.returns() if position.is_over else evaluations[-1].after
 
 
 def describe_accounts(accounts: Sequence[SeatAccount]) -> list[str]:

@@ -37,7 +37,7 @@ class EventWorth:
     ----------
     turn_index : int
         Index, from 0, of the event in the record's turns; of the turn that led to it, if the record does not contain
-        the event (`in_record`).
+        the event.
     event : list of str
         The outcome as in the record; empty if the record does not contain it.
     worth : list of float
@@ -48,11 +48,6 @@ class EventWorth:
     turn_index: int
     event: list[str]
     worth: list[float]
-
-    @property
-    def in_record(self) -> bool:
-        """Whether the event is one of the record's turns."""
-        return bool(self.event)
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object whose keys are the attributes' names."""

@@ -13,7 +13,7 @@ from typing import Any
 from mexica_ai.analysis.annotate import NOTE, TurnEvaluation, seat_turns
 from mexica_ai.analysis.grades import MARKS, PHASES, describe_turning_points, seat_accuracies
 from mexica_ai.analysis.ledger import accounts_of, describe_accounts
-from mexica_ai.analysis.luck import events_in
+from mexica_ai.analysis.luck import EventWorth, events_in
 from mexica_ai.draw import palette, shares
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
@@ -53,7 +53,13 @@ addEventListener("hashchange", show); show();
 """
 
 
-def report(record: dict[str, Any], evaluations: Sequence[TurnEvaluation], *, worst: int = WORST) -> str:
+def report(
+    record: dict[str, Any],
+    evaluations: Sequence[TurnEvaluation],
+    events: Sequence[EventWorth] | None = None,
+    *,
+    worst: int = WORST,
+) -> str:
     """Return the HTML report of a game.
 
     Parameters
@@ -62,6 +68,8 @@ def report(record: dict[str, Any], evaluations: Sequence[TurnEvaluation], *, wor
         A record that `mexica_ai.analysis.annotate.check_played` accepts.
     evaluations : sequence of TurnEvaluation
         Of any of its turns, in their order.
+    events : sequence of EventWorth, optional
+        What its random events were worth; found here if it is not given.
     worst : int
         How many of the turns that lost most are drawn: the turn played and the engine's side by side.
     """
@@ -72,7 +80,7 @@ def report(record: dict[str, Any], evaluations: Sequence[TurnEvaluation], *, wor
     parts = [
         f"<h1>{escape(title)}</h1>",
         _summary(record, evaluations),
-        _course(record, evaluations),
+        _course(record, evaluations, events_in(record) if events is None else events),
         "<h2>Share of the win</h2>",
         shares.draw_shares(
             graph_turns(record, evaluations), players=record["start"]["players"], theme="page", link="#turn-{}"
@@ -147,10 +155,10 @@ def _whole(number: float | None) -> str:
     return "-" if number is None else f"{number:.0f}"
 
 
-def _course(record: dict[str, Any], evaluations: Sequence[TurnEvaluation]) -> str:
+def _course(record: dict[str, Any], evaluations: Sequence[TurnEvaluation], events: Sequence[EventWorth]) -> str:
     """Return the turning points of the game, and what turns and luck did for each seat."""
     text = f"<p>{escape(describe_turning_points(evaluations))}</p>"
-    if accounts := accounts_of(record, evaluations, events_in(record)):
+    if accounts := accounts_of(record, evaluations, events):
         text += "<p>From the first share of the win to the result, in percentage points:</p><ul>"
         text += "".join(f"<li>{escape(line)}</li>" for line in describe_accounts(accounts)) + "</ul>"
     return text

@@ -8,7 +8,6 @@ evaluation sees what the events did. Reported beside the plain figures, since ad
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from mexica_ai.arena.blocks import BlockMeans, Games
 from mexica_ai.arena.estimates import Estimate
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.statistics import block_interval, elo
+from mexica_ai.arena.tables import percent, strength
 from mexica_ai.io.terminal import wrap
 
 
@@ -45,21 +45,18 @@ class AdjustedShare:
     worth_games: float | None
 
 
-# The luck of records, by their addresses, with the records, so that no other one has the address. A tournament that
-# runs asks for that of all its games again and again.
-_known: dict[int, tuple[dict[str, Any], tuple[float, ...]]] = {}
+class Luck:
+    """Finds the luck of games, of each once: a tournament that runs asks for all its games again and again."""
 
+    def __init__(self) -> None:
+        # By the records' addresses, with the records, so that no other one has the address.
+        self._known: dict[int, tuple[dict[str, Any], tuple[float, ...]]] = {}
 
-def luck_of(record: dict[str, Any]) -> tuple[float, ...]:
-    """Return what the random events of a game were worth to each seat; found once for each record."""
-    if id(record) not in _known:
-        _known[id(record)] = record, tuple(total_worth(events_of(record), len(record["arena"]["seating"])))
-    return _known[id(record)][1]
-
-
-def with_luck(outcome: Outcome, record: dict[str, Any]) -> Outcome:
-    """Return the outcome of a record with its luck."""
-    return dataclasses.replace(outcome, luck=luck_of(record))
+    def added(self, outcome: Outcome, record: dict[str, Any]) -> Outcome:
+        """Return the outcome of a record with its luck."""
+        if id(record) not in self._known:
+            self._known[id(record)] = record, tuple(total_worth(events_of(record), len(outcome.engines)))
+        return dataclasses.replace(outcome, luck=self._known[id(record)][1])
 
 
 def summarize_adjusted(outcomes: Sequence[Outcome], num_engines: int) -> list[AdjustedShare]:
@@ -111,34 +108,23 @@ def adjusted_json(outcomes: Sequence[Outcome], names: Sequence[str], players: in
     """Return the key `adjusted` of a report: estimates are [mean, low, high]."""
     engines = []
     for found in summarize_adjusted(outcomes, len(names)):
-        engine = {"name": names[found.engine], "share": _list(found.share), "luck": _list(found.luck)}
+        engine = {"name": names[found.engine], "share": found.share.to_json(), "luck": found.luck.to_json()}
         if players == 2:
-            engine["elo"] = _list(elo(found.share))
+            engine["elo"] = elo(found.share).to_json()
         worth = found.worth_games
         engines.append(engine | {"worth_games": None if worth is None else round(worth, 4)})
     return {"engines": engines}
-
-
-def _list(estimate: Estimate) -> list[float | None]:
-    numbers = (estimate.mean, estimate.low, estimate.high)
-    return [None if number is None or not math.isfinite(number) else round(number, 6) for number in numbers]
 
 
 def format_adjusted(found: dict[str, Any], width: int | None = None) -> list[str]:
     """Return the lines of a report for people about the key `adjusted`."""
     lines = ["adjusted for luck (the events of a game are worth 0 on average):"]
     for engine in found["engines"]:
-        text = f"{engine['name']}: share of the win {_percent(engine['share'])}"
-        if engine.get("elo", [None] * 3)[1] is not None:
-            mean, low, high = ("?" if number is None else f"{number:+.0f}" for number in engine["elo"])
-            text += f", Elo {mean} [{low}, {high}]"
-        text += f"; luck {_percent(engine['luck'], '+')}"
+        text = f"{engine['name']}: share of the win {percent(engine['share'])}"
+        if "elo" in engine:
+            text += f", Elo {strength(engine['elo'], '+.0f')}"
+        text += f"; luck {percent(engine['luck'], '+.1f')}"
         if engine["worth_games"] is not None:
             text += f"; a game counts for {engine['worth_games']:.2f}"
         lines += wrap(text, width) if width else [text]
     return lines
-
-
-def _percent(estimate: Sequence[float | None], sign: str = "") -> str:
-    mean, *ends = ("-" if number is None else f"{100 * number:{sign}.1f}" for number in estimate)
-    return f"{mean} %" if "-" in ends else f"{mean} [{', '.join(ends)}] %"

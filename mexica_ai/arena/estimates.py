@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -20,3 +21,8 @@ class Estimate:
     mean: float | None
     low: float | None = None
     high: float | None = None
+
+    def to_json(self) -> list[float | None]:
+        """Return the estimate as [mean, low, high]; unknown and infinite numbers are null."""
+        numbers = (self.mean, self.low, self.high)
+        return [None if number is None or not math.isfinite(number) else round(number, 6) for number in numbers]

@@ -10,13 +10,12 @@ import collections
 import csv
 import io
 import json
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from mexica_ai.arena import counts, forfeits, statistics
-from mexica_ai.arena.adjust import adjusted_json, format_adjusted, with_luck
+from mexica_ai.arena.adjust import Luck, adjusted_json, format_adjusted
 from mexica_ai.arena.forfeits import LATE_REASONS, MARK
 from mexica_ai.arena.nelo import test_json
 from mexica_ai.arena.outcomes import Outcome
@@ -25,12 +24,7 @@ from mexica_ai.arena.report_tables import pattern_table, result_table, seat_tabl
 from mexica_ai.arena.sprt import SequentialTest
 from mexica_ai.arena.standings import crosstable, standings
 from mexica_ai.arena.standings_text import crosstable_lines, standings_table
-from mexica_ai.arena.tables import chance as _chance
-from mexica_ai.arena.tables import count as _count
-from mexica_ai.arena.tables import folded as _folded
-from mexica_ai.arena.tables import interval as _interval
-from mexica_ai.arena.tables import percent as _percent
-from mexica_ai.arena.tables import strength as _strength
+from mexica_ai.arena.tables import chance, count, folded, interval, percent, strength
 from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern, without_default_time
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import quote
@@ -93,11 +87,11 @@ class Collected:
     first_failures: list[dict[str, Any] | None] = field(default_factory=list)
 
 
-def collect(games: Iterable[tuple[Tournament, dict[str, Any]]], *, adjust: bool = False) -> Collected:
+def collect(games: Iterable[tuple[Tournament, dict[str, Any]]], luck: Luck | None = None) -> Collected:
     """Collect records; each game of each tournament counts once.
 
-    Engines with the same spec, weights and clock are the same engine in all tournaments. With `adjust` each outcome
-    has its luck, which takes some 20 milliseconds a game.
+    Engines with the same spec, weights and clock are the same engine in all tournaments. With `luck` each outcome
+    has its luck, which takes some 20 to 60 milliseconds a game.
 
     Raises
     ------
@@ -138,8 +132,8 @@ def collect(games: Iterable[tuple[Tournament, dict[str, Any]]], *, adjust: bool 
         seating = tuple(engines[engine] for engine in arena["seating"])
         block = blocks.setdefault(key[:2], len(blocks))
         outcome = outcome_of(record, block, seating)
-        if adjust:
-            outcome = with_luck(outcome, record)
+        if luck is not None:
+            outcome = luck.added(outcome, record)
         own = outcome_of(record, arena["block"], tuple(arena["seating"]))
         collected.by_tournament[which][1].append(own)
         _count_usage(collected, seating, record, outcome, tournament)
@@ -275,7 +269,7 @@ def evaluate(
     if (num_engines > 2 or place is not None) and outcomes:
         fitted = statistics.fit_plackett_luce(outcomes, num_engines, bootstrap=BOOTSTRAP, anchor=place)
         for engine, rating in zip(engines, fitted, strict=True):
-            engine["rating"] = _list(rating)
+            engine["rating"] = rating.to_json()
     found: dict[str, Any] = {
         "game": collected.game,
         "players": collected.players,
@@ -293,7 +287,7 @@ def evaluate(
         "expected_share": 1 / collected.players if collected.players else None,
         "engines": engines,
         "patterns": _patterns(collected) if len({outcome.pattern for outcome in outcomes}) > 1 else {},
-        "seats": [_list(share) for share in statistics.seat_advantage(outcomes)] if outcomes else [],
+        "seats": [share.to_json() for share in statistics.seat_advantage(outcomes)] if outcomes else [],
         "draw_ratio": counts.draw_ratio(outcomes),
         "crosstable": crosstable(outcomes, num_engines),
         "standings": [standings(*each) for each in collected.by_tournament if each[0].is_paired],
@@ -322,7 +316,7 @@ def _all_engine_figures(collected: Collected, complete: Sequence[Outcome]) -> li
     played_out = statistics.summarize(without_forfeits(complete), num_engines)
     for number, engine in enumerate(engines):
         engine |= forfeits.engine_forfeits(number, collected.every, collected.outcomes)
-        engine["share_played_out"] = _list(played_out[number].share)
+        engine["share_played_out"] = played_out[number].share.to_json()
     return engines
 
 
@@ -337,11 +331,11 @@ def _engine_figures(collected: Collected, summary: statistics.EngineSummary) -> 
         "games": usage["games"],
         "points": round(usage["points"], 6),
         "blocks": summary.blocks,
-        "share": _list(summary.share),
-        "rank": _list(summary.rank),
-        "margin": _list(summary.margin),
+        "share": summary.share.to_json(),
+        "rank": summary.rank.to_json(),
+        "margin": summary.margin.to_json(),
         **counts.engine_counts(collected.outcomes, summary.engine),
-        "seat_shares": [_list(share) for share in summary.seat_shares],
+        "seat_shares": [share.to_json() for share in summary.seat_shares],
         "forfeits": usage["forfeits"],
         "failures": usage["failures"],
         "turns": usage["turns"],
@@ -352,8 +346,8 @@ def _engine_figures(collected: Collected, summary: statistics.EngineSummary) -> 
         "first_failure": collected.first_failures[summary.engine],
     }
     if collected.players == 2 and len(collected.names) == 2:
-        engine["elo"] = _list(statistics.elo(summary.share))
-        engine["nelo"] = _list(counts.engine_nelo(collected.outcomes, summary.engine, summary.share))
+        engine["elo"] = statistics.elo(summary.share).to_json()
+        engine["nelo"] = counts.engine_nelo(collected.outcomes, summary.engine, summary.share).to_json()
         engine["superiority"] = statistics.likelihood_of_superiority(collected.outcomes, summary.engine)
     return engine
 
@@ -403,23 +397,17 @@ def _patterns(collected: Collected) -> dict[str, list[dict[str, Any]]]:
             engine = {
                 "name": collected.names[summary.engine],
                 "blocks": summary.blocks,
-                "share": _list(summary.share),
-                "rank": _list(summary.rank),
-                "margin": _list(summary.margin),
+                "share": summary.share.to_json(),
+                "rank": summary.rank.to_json(),
+                "margin": summary.margin.to_json(),
             }
             if collected.players == 2:
                 engine |= counts.engine_counts(outcomes, summary.engine)
-                engine["elo"] = _list(statistics.elo(summary.share))
-                engine["nelo"] = _list(counts.engine_nelo(outcomes, summary.engine, summary.share))
+                engine["elo"] = statistics.elo(summary.share).to_json()
+                engine["nelo"] = counts.engine_nelo(outcomes, summary.engine, summary.share).to_json()
                 engine["superiority"] = statistics.likelihood_of_superiority(outcomes, summary.engine)
             patterns[which].append(engine)
     return patterns
-
-
-def _list(estimate: statistics.Estimate) -> list[float | None]:
-    """Return an estimate as [mean, low, high]; unknown and infinite numbers are null."""
-    numbers = (estimate.mean, estimate.low, estimate.high)
-    return [None if number is None or not math.isfinite(number) else round(number, 6) for number in numbers]
 
 
 # Text
@@ -472,11 +460,11 @@ def format_table(found: dict[str, Any], width: int | None = None) -> str:
         return "no games\n"
     incomplete = found["games"] - found["games_counted"] - found["games_dropped"]
     lines = [
-        f"{found['game']}, {found['players']} seats: {_count(found['games_counted'], 'game')} in "
-        f"{_count(found['blocks'], 'block')}"
-        + f"; {_count(incomplete, 'game')} of incomplete blocks not counted" * bool(incomplete)
-        + f"; {_count(found['games_dropped'], 'game')} of blocks with a forfeit left out" * bool(found["games_dropped"])
-        + f"; {_count(found['adjudicated'], 'game')} adjudicated" * bool(found["adjudicated"])
+        f"{found['game']}, {found['players']} seats: {count(found['games_counted'], 'game')} in "
+        f"{count(found['blocks'], 'block')}"
+        + f"; {count(incomplete, 'game')} of incomplete blocks not counted" * bool(incomplete)
+        + f"; {count(found['games_dropped'], 'game')} of blocks with a forfeit left out" * bool(found["games_dropped"])
+        + f"; {count(found['adjudicated'], 'game')} adjudicated" * bool(found["adjudicated"])
     ]
     if found["blocks"] == 0 and found["blocks_dropped"]:
         lines.append("no block is without a forfeit: these are counts of games")
@@ -533,14 +521,14 @@ def engine_table(found: dict[str, Any], width: int | None = None) -> list[str]:
     rows = [[*head, *USAGE_HEAD]]
     for engine in engines:
         mark = MARK * bool(engine["caution"])
-        row = [engine["name"], str(engine["games"]), _percent(engine["share"]) + mark]
-        row += [_interval(engine["rank"], ".2f"), _interval(engine["margin"], "+.1f")]
+        row = [engine["name"], str(engine["games"]), percent(engine["share"]) + mark]
+        row += [interval(engine["rank"], ".2f"), interval(engine["margin"], "+.1f")]
         forms = {"elo": "+.0f", "rating": ".0f" if "anchor" in found else "+.0f"}
-        row += [_strength(engine[key], forms[key]) + mark for key in extra]
+        row += [strength(engine[key], forms[key]) + mark for key in extra]
         if "superiority" in engine:
-            row.append(_chance(engine["superiority"]) + mark)
+            row.append(chance(engine["superiority"]) + mark)
         rows.append(row + _usage_cells(engine))
-    return _folded(rows, 1, width)
+    return folded(rows, 1, width)
 
 
 def _count_table(found: dict[str, Any], width: int | None) -> list[str]:
@@ -549,7 +537,7 @@ def _count_table(found: dict[str, Any], width: int | None) -> list[str]:
     for engine in found["engines"]:
         won = f"{engine['points']:.3g} of {engine['games']}" + MARK * bool(engine["caution"])
         rows.append([engine["name"], str(engine["games"]), won, *_usage_cells(engine)])
-    return _folded(rows, 1, width)
+    return folded(rows, 1, width)
 
 
 def _usage_cells(engine: dict[str, Any]) -> list[str]:
@@ -573,7 +561,5 @@ def format_sprt(sprt: dict[str, Any], name: str = "SPRT") -> str:
     verdict = {"H0": "H0 accepted", "H1": "H1 accepted", None: "no decision yet"}[sprt["decision"]]
     return (
         f"{name}: {verdict}; LLR {sprt['llr']:+.2f} ({sprt['lower']:.2f}, {sprt['upper']:.2f}) after "
-        f"{_count(sprt['blocks'], 'block')}; {sprt['hypotheses']}"
-        + "; it rests on forfeits"
-        * bool(sprt.get("caution"))
+        f"{count(sprt['blocks'], 'block')}; {sprt['hypotheses']}" + "; it rests on forfeits" * bool(sprt.get("caution"))
     )

@@ -47,12 +47,12 @@ def chance(probability: float | None) -> str:
     return "-" if probability is None else f"{probability:.1%}"
 
 
-def percent(estimate: Sequence[float | None]) -> str:
-    """Return a share with its interval in percent."""
+def percent(estimate: Sequence[float | None], form: str = ".1f") -> str:
+    """Return a share with its interval in percent; `form` is that of the numbers of an interval."""
     mean, low, high = (None if number is None else 100 * number for number in estimate)
     if mean is None:
         return "-"
-    return f"{mean:.0f} %" if low is None and high is None else f"{interval((mean, low, high), '.1f')} %"
+    return f"{mean:.0f} %" if low is None and high is None else f"{interval((mean, low, high), form)} %"
 
 
 def count(number: int, noun: str) -> str:

@@ -89,12 +89,7 @@ def add_record_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose the record and its turns, and the output."""
     add_record_argument(parser)
     number = common.argument(whole_number(1, MAX_NUMBER))
-    parser.add_argument(
-        "--turns",
-        type=common.argument(turn_range),
-        metavar="A-B",
-        help="only these turns, from 1 (default: all)",
-    )
+    add_turns_option(parser, "only these turns, from 1 (default: all)")
     parser.add_argument(
         "--worst", type=number, metavar="N", help="print only the N turns with the greatest loss, at the end"
     )
@@ -193,8 +188,10 @@ def present(
     asked = turn_indices(args.turns, record) or range(len(record["turns"]))
     num_turns = len(set(asked).intersection(seat_turns(record)))
     found: list[TurnEvaluation] = []
-    events = collections.deque() if args.json or args.worst is not None else collections.deque(events_in(record))
-    if not args.json and args.worst is None:
+    events = events_in(record) if not args.json or args.output is not None or args.html is not None else []
+    shows_rows = not args.json and args.worst is None
+    waiting = collections.deque(events if shows_rows else [])
+    if shows_rows:
         terminal.say(HEADER, flush=True)
     with common.Progress("annotating") as progress:
 
@@ -205,18 +202,18 @@ def present(
         for evaluation in common.in_thread(evaluations, show):
             found.append(evaluation)
             if args.worst is None:
-                _print_events(events, asked, evaluation.turn_index)
+                _print_events(waiting, asked, evaluation.turn_index)
                 _print(evaluation, args.json)
-    _print_events(events, asked, max(asked, default=-1) + 1 if len(found) == num_turns else -1)
+    _print_events(waiting, asked, max(asked, default=-1) + 1 if len(found) == num_turns else -1)
     if args.worst is not None:
         if not args.json:
             terminal.say(HEADER)
         for evaluation in sorted(found, key=lambda evaluation: -evaluation.loss)[: args.worst]:
             _print(evaluation, args.json)
     if not args.json:
-        terminal.say("", *_summary(found, record), "", *_course(found, record), "", *terminal.wrap(NOTE))
+        terminal.say("", *_summary(found, record), "", *_course(found, record, events), "", *terminal.wrap(NOTE))
         terminal.say(*(["", last_line] if last_line else []))
-    _write(found, record, args, seed)
+    _write(found, record, args, events, seed)
     if len(found) < num_turns:
         sys.stdout.flush()
         terminal.tell(f"interrupted after {len(found)} of {num_turns} turns")
@@ -224,15 +221,19 @@ def present(
     return 0
 
 
-def _write(found: list[TurnEvaluation], record: dict[str, Any], args: argparse.Namespace, seed: int | None) -> None:
+def _write(
+    found: list[TurnEvaluation],
+    record: dict[str, Any],
+    args: argparse.Namespace,
+    events: Sequence[EventWorth],
+    seed: int | None,
+) -> None:
     """Write the files that `--record` and `--html` name."""
     if args.output is not None:
         settings = {"time_s": args.time, "iterations": args.iterations, "seed": seed}
         if seed is None:  # they come from the record
             settings = {key: record.get("evaluations", {}).get(key) for key in settings}
-        line = json.dumps(
-            with_evaluations(record, found, build=__version__, events=events_in(record), **settings)
-        ).encode()
+        line = json.dumps(with_evaluations(record, found, build=__version__, events=events, **settings)).encode()
         lines = [line]
         if _is_record_itself(args):
             lines = [text for _, text in read_records(args.record)]  # as they are: others may be no text
@@ -244,7 +245,12 @@ def _write(found: list[TurnEvaluation], record: dict[str, Any], args: argparse.N
         title = f"{record['game'].capitalize()}: expected share of the win"
         picture.write(args, shares.draw_shares(turns, players=len(found[0].after), theme=args.theme, title=title))
     if args.html is not None:
-        files.replace(args.html, review.report(record, found, worst=args.worst or review.WORST), "--html")
+        files.replace(args.html, review.report(record, found, events, worst=args.worst or review.WORST), "--html")
+
+
+def add_turns_option(parser: argparse._ActionsContainer, text: str) -> None:
+    """Add the option `--turns`, which `turn_indices` reads; `text` is its help."""
+    parser.add_argument("--turns", type=common.argument(turn_range), metavar="A-B", help=text)
 
 
 def turn_range(text: str) -> tuple[int, int]:
@@ -313,10 +319,10 @@ def _summary(found: Sequence[TurnEvaluation], record: dict[str, Any]) -> list[st
     return lines
 
 
-def _course(found: Sequence[TurnEvaluation], record: dict[str, Any]) -> list[str]:
+def _course(found: Sequence[TurnEvaluation], record: dict[str, Any], events: Sequence[EventWorth]) -> list[str]:
     """Return the turning points of the game, and what turns and luck did for each seat."""
     lines = terminal.wrap(describe_turning_points(found))
-    if accounts := accounts_of(record, found, events_in(record)):
+    if accounts := accounts_of(record, found, events):
         lines += ["", "From the first share of the win to the result, in percentage points:"]
         for text in describe_accounts(accounts):
             lines += terminal.wrap(text)

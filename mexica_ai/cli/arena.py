@@ -201,6 +201,7 @@ def _run_check(args: argparse.Namespace) -> int:
 
 
 def _run_report(paths: list[str], options: TournamentOptions) -> int:
+    from mexica_ai.arena.adjust import Luck
     from mexica_ai.arena.html_report import HtmlReport
     from mexica_ai.arena.journal import read_journal
     from mexica_ai.arena.report import collect
@@ -210,7 +211,7 @@ def _run_report(paths: list[str], options: TournamentOptions) -> int:
         if journal.is_torn:
             _note(f"{journal.path}: the last line is incomplete and not counted")
     games = [game for journal in journals for game in journal.games]
-    collected = collect(games, adjust=options.adjust)
+    collected = collect(games, Luck() if options.adjust else None)
     sprt = test_of(options, games[0][0], len(collected.names)) if games else None
     if options.standings:
         _check_standings(collected)
@@ -226,6 +227,7 @@ def _run_report(paths: list[str], options: TournamentOptions) -> int:
 
 
 def _run_tournament(options: TournamentOptions) -> int:
+    from mexica_ai.arena.adjust import Luck
     from mexica_ai.arena.html_report import HtmlReport
     from mexica_ai.arena.log import check_log
     from mexica_ai.arena.play import check_engines
@@ -246,9 +248,9 @@ def _run_tournament(options: TournamentOptions) -> int:
     if options.cluster is None:  # a cluster starts programs on its workers, not here
         check_engines(tournament, log)
     html = HtmlReport(options.html) if options.html else None
-    test = EndTest(sprt, options.forfeits, tournament, options.adjust)
+    test = EndTest(sprt, options.forfeits, tournament, Luck() if options.adjust else None)
     progress, failure = _play(options, tournament, num_blocks, openings, test, log, html)
-    collected = collect(((progress.tournament, record) for record in progress.records), adjust=options.adjust)
+    collected = collect(((progress.tournament, record) for record in progress.records), test.luck)
     found = _print_report(options, collected, sprt)
     if html:
         html.write([(progress.tournament, record) for record in progress.records], found)
@@ -425,7 +427,7 @@ def _figures(options: TournamentOptions, progress: Progress, test: EndTest) -> d
 
     games = ((progress.tournament, record) for record in progress.records)
     anchor = options.anchor if progress.records else None
-    return evaluate(collect(games, adjust=options.adjust), test.sprt, anchor, options.forfeits)
+    return evaluate(collect(games, test.luck), test.sprt, anchor, options.forfeits)
 
 
 def _print_report(options: TournamentOptions, collected: Collected, sprt: SequentialTest | None) -> dict[str, Any]:

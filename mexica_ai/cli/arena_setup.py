@@ -12,6 +12,7 @@ from mexica_ai.io import terminal
 from mexica_ai.io.errors import NotationError
 
 if TYPE_CHECKING:
+    from mexica_ai.arena.adjust import Luck
     from mexica_ai.arena.outcomes import Outcome
     from mexica_ai.arena.policy import Policy
     from mexica_ai.arena.runner import Progress
@@ -165,15 +166,17 @@ class EndTest:
     Attributes
     ----------
     sprt : SequentialTest or None
+    luck : Luck or None
+        Not None: the test is of shares adjusted for luck.
     too_many_forfeits : int
         How many games were forfeited when that ended the tournament; 0 if it did not.
     """
 
     def __init__(
-        self, sprt: SequentialTest | None, policy: Policy, tournament: Tournament, adjust: bool = False
+        self, sprt: SequentialTest | None, policy: Policy, tournament: Tournament, luck: Luck | None = None
     ) -> None:
         self.sprt = sprt
-        self._adjust = adjust
+        self.luck = luck
         self.too_many_forfeits = 0
         self._policy = policy
         self._games_per_block = tournament.games_per_block
@@ -181,7 +184,6 @@ class EndTest:
 
     def is_decided(self, progress: Progress) -> bool:
         """Return whether the tournament is to end now."""
-        from mexica_ai.arena.adjust import with_luck
         from mexica_ai.arena.report import outcome_of
 
         if self.sprt is None and self._policy.most is None:
@@ -189,7 +191,7 @@ class EndTest:
         for record in progress.records[len(self._outcomes) :]:
             arena = record["arena"]
             outcome = outcome_of(record, arena["block"], tuple(arena["seating"]))
-            self._outcomes.append(with_luck(outcome, record) if self._adjust else outcome)
+            self._outcomes.append(self.luck.added(outcome, record) if self.luck else outcome)
         forfeited = sum(outcome.forfeit is not None for outcome in self._outcomes)
         if self._policy.ends(len(self._outcomes), forfeited):
             self.too_many_forfeits = forfeited
@@ -197,5 +199,5 @@ class EndTest:
         if self.sprt is None:
             return False
         outcomes = self._policy.kept(self._outcomes)
-        state = self.sprt.state(outcomes, games_per_block=self._games_per_block, adjust=self._adjust)
+        state = self.sprt.state(outcomes, games_per_block=self._games_per_block, adjust=self.luck is not None)
         return state.decision is not None

@@ -95,7 +95,7 @@ def print_result(result: Result, position: Position, is_json: bool, explains: bo
     if why := report.explain_choice(result.candidates, seat):
         lines += [*terminal.wrap(why), ""]
     if why_so:
-        lines += ["Why:", *(line for sentence in why_so for line in terminal.wrap(f"- {sentence}")), ""]
+        lines += ["Why:", *(line for sentence in why_so for line in terminal.wrap(f"- {sentence}", rest="  ")), ""]
     expected = report.format_expected_line(result)
     if expected:
         lines += ["Expected next:", *expected, ""]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mexica_ai.cli import common
-from mexica_ai.cli.annotate import turn_indices, turn_range
+from mexica_ai.cli.annotate import add_turns_option, turn_indices
 from mexica_ai.draw import animation
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.game.position import Position
@@ -32,12 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="write a picture of the start and of each turn, its steps marked: turn-0000.svg, turn-0001.svg, ...",
     )
     group.add_argument("--gif", metavar="FILE", help="write them as one animated picture (extra gif)")
-    group.add_argument(
-        "--turns",
-        type=common.argument(turn_range),
-        metavar="A-B",
-        help="only these turns, or a single one, from 1; the position before them comes first",
-    )
+    add_turns_option(group, "only these turns, or a single one, from 1; the position before them comes first")
     group.add_argument(
         "--seconds",
         type=common.argument(_seconds),

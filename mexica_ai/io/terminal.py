@@ -125,9 +125,11 @@ def wrap_turn(actions: Sequence[str], columns: int, first: str = "", rest: str =
     return [line.replace(NO_BREAK, " ") for line in lines] or [first.rstrip()]
 
 
-def wrap(text: str, columns: int | None = None) -> list[str]:
-    """Return a text of one line in lines of the terminal's width."""
-    return textwrap.wrap(text, columns or width(), break_long_words=False, break_on_hyphens=False)
+def wrap(text: str, columns: int | None = None, rest: str = "") -> list[str]:
+    """Return a text of one line in lines of the terminal's width; all but the first begin with `rest`."""
+    return textwrap.wrap(
+        text, columns or width(), subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def format_duration(seconds: float) -> str:

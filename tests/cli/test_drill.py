@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from nim_record import RECORD, START
 
 import mexica_ai as ai
 from mexica_ai.analysis import drill
@@ -22,17 +23,7 @@ from mexica_ai.game.records import position_at
 from mexica_ai.io.errors import MexicaAIError, NotationError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-START = ai.new_game("nim", piles=[2, 3]).to_json()
-# Seat 0 could win with `take 1 2`, and gives the game away; seat 1 gives it back, and seat 0 wins.
-NIM = {
-    "game": "nim",
-    "version": 1,
-    "start": START,
-    "turns": [["take 2 2"], ["take 1 2"], ["take 2 1"]],
-    "scores": [1, 0],
-    "winners": [0],
-    "engines": ["person", "random"],
-}
+NIM = {**RECORD, "engines": ["person", "random"]}
 LIMITS = ("--iterations", "200", "--seed", "1")
 EVALUATED = with_evaluations(NIM, evaluate_record(NIM, iterations=200, seed=1), iterations=200, seed=1)
 

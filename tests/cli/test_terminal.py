@@ -174,11 +174,11 @@ def test_the_time_left_counts_what_was_done_in_this_run(monkeypatch):
 
 
 def test_tables_of_the_arena_repeat_the_engine(monkeypatch):
-    from mexica_ai.arena.report import _folded
+    from mexica_ai.arena.tables import folded
 
     rows = [["engine", "one", "two"], ["a", "1" * 20, "2" * 20]]
-    assert len(_folded(rows, 1, None)) == 2
-    assert [line.split() for line in _folded(rows, 1, 40)] == [
+    assert len(folded(rows, 1, None)) == 2
+    assert [line.split() for line in folded(rows, 1, 40)] == [
         ["engine", "one"],
         ["a", "1" * 20],
         [],

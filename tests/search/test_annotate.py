@@ -14,6 +14,8 @@ import time
 from collections import Counter
 
 import pytest
+from nim_record import RECORD as NIM
+from nim_record import START
 
 import mexica_ai as ai
 from mexica_ai.analysis import annotate, grades
@@ -24,24 +26,6 @@ from mexica_ai.cli.main import main
 ROOT = pathlib.Path(__file__).parents[2]
 GAME = ROOT / "examples" / "mexica_game.jsonl"
 COMMAND = pathlib.Path(sysconfig.get_path("scripts")) / "mexica-ai"
-START = {
-    "game": "nim",
-    "version": 1,
-    "players": 2,
-    "piles": [2, 3],
-    "to_move": 0,
-    "plies_left": 1,
-    "plies_per_turn": 1,
-}
-# Seat 0 could win with `take 1 2`, and gives the game away; seat 1 gives it back, and seat 0 wins.
-NIM = {
-    "game": "nim",
-    "version": 1,
-    "start": START,
-    "turns": [["take 2 2"], ["take 1 2"], ["take 2 1"]],
-    "scores": [1, 0],
-    "winners": [0],
-}
 UNFINISHED = {**NIM, "turns": NIM["turns"][:2], "termination": "unfinished", "scores": None, "winners": None}
 
 

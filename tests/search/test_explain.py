@@ -172,7 +172,12 @@ def test_the_command_and_the_service_explain_alike(capsys):
     assert main(["best", path, "--iterations", "400", "--seed", "3", "--memory", "64", "--explain", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["explanation"]
     assert main(["best", path, "--iterations", "400", "--seed", "3", "--memory", "64", "--explain"]) == 0
-    assert "Why:\n- " in capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    why = lines[lines.index("Why:") + 1 :]
+    why = why[: why.index("")]
+    assert why[0].startswith("- ")
+    assert any(line.startswith("  ") for line in why)  # a sentence goes on
+    assert all(line.startswith(("- ", "  ")) for line in why)
     server = RunningServer(None, memory_mb=64)
     request = engine_pb2.BestTurnRequest(
         position=wire.position_to_message(ai.load(path)),

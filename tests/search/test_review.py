@@ -7,6 +7,7 @@ import pathlib
 import re
 
 import pytest
+from nim_record import RECORD
 
 import mexica_ai as ai
 from mexica_ai.analysis import report as review
@@ -15,16 +16,7 @@ from mexica_ai.cli.main import main
 from mexica_ai.io import files
 
 ROOT = pathlib.Path(__file__).parents[2]
-START = ai.new_game("nim", piles=[2, 3]).to_json()
-NIM = {
-    "game": "nim",
-    "version": 1,
-    "start": START,
-    "turns": [["take 2 2"], ["take 1 2"], ["take 2 1"]],
-    "scores": [1, 0],
-    "winners": [0],
-    "engines": ["random", 'cmd:"<b>x"'],
-}
+NIM = {**RECORD, "engines": ["random", 'cmd:"<b>x"']}
 
 
 @pytest.fixture(scope="module")
