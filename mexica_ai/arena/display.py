@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from mexica_ai.arena import statistics
-from mexica_ai.arena.forfeits import others_late_s
+from mexica_ai.arena.adjust import Luck
+from mexica_ai.arena.forfeits import MARK, engine_forfeits, others_late_s
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.policy import COUNT, Policy
 from mexica_ai.arena.report import describe_failure, format_sprt, outcome_of, sprt_json
@@ -30,13 +31,20 @@ class Display:
     fits strengths to all games. The first failure of each engine is printed at once.
     """
 
-    def __init__(self, console: Console, sprt: SequentialTest | None = None, policy: Policy = COUNT) -> None:
+    def __init__(
+        self,
+        console: Console,
+        sprt: SequentialTest | None = None,
+        policy: Policy = COUNT,
+        luck: Luck | None = None,
+    ) -> None:
         self._live: Live | None = None
         self._console = console
         if console.is_terminal:
             self._live = Live(console=console, auto_refresh=False, transient=True, redirect_stdout=False)
         self._sprt = sprt
         self._policy = policy
+        self._luck = luck  # not None: the test is of shares adjusted for luck
         self._ratings: statistics.LiveRatings | None = None
         self._outcomes: list[Outcome] = []
         self._forfeits = 0
@@ -72,7 +80,7 @@ class Display:
         for record in progress.records[len(self._outcomes) :]:
             arena = record["arena"]
             outcome = outcome_of(record, arena["block"], tuple(arena["seating"]))
-            self._outcomes.append(outcome)
+            self._outcomes.append(self._luck.added(outcome, record) if self._luck else outcome)
             self._points = self._points or [0.0] * len(tournament.engines)
             for engine, share in zip(outcome.engines, outcome.shares, strict=True):
                 self._points[engine] += share
@@ -107,8 +115,10 @@ class Display:
         parts: list[RenderableType] = [Text(line), self._table(progress)]
         if self._sprt:
             games = progress.tournament.games_per_block
-            state = self._sprt.state(self._policy.kept(self._outcomes), games_per_block=games)
-            parts.append(Text(format_sprt(sprt_json(self._sprt, state))))
+            is_adjusted, outcomes = self._luck is not None, self._policy.kept(self._outcomes)
+            state = self._sprt.state(outcomes, games_per_block=games, adjust=is_adjusted)
+            name = "SPRT, adjusted" if is_adjusted else "SPRT"
+            parts.append(Text(format_sprt(sprt_json(self._sprt, state), name)))
         return Group(*parts)
 
     def _line(self, progress: Progress) -> str:
@@ -127,7 +137,8 @@ class Display:
             table.add_column("rating", justify="right")
         ratings = self._ratings.table() if self._ratings else None
         games = progress.tournament.games_per_block  # of any block
-        summaries = statistics.summarize(self._policy.kept(self._outcomes), len(names), games_per_block=games)
+        kept = self._policy.kept(self._outcomes)
+        summaries = statistics.summarize(kept, len(names), games_per_block=games)
         order = list(range(len(names)))
         if ratings:
             order.sort(key=lambda engine: -ratings[engine][0])
@@ -145,5 +156,7 @@ class Display:
             if ratings:
                 mu, sigma = ratings[engine]
                 row.append(f"{mu:.1f} ± {2 * sigma:.1f}")
+            if engine_forfeits(engine, self._outcomes, kept)["caution"]:
+                row[2] += MARK
             table.add_row(*map(Text, row))
         return table

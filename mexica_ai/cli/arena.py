@@ -305,7 +305,7 @@ def _play(
             assert isinstance(executor, GamePool)  # not a cluster
             executor.bind(cpus)
         console = Console(stderr=True, highlight=False)
-        display = stack.enter_context(Display(console, test.sprt, options.forfeits))
+        display = stack.enter_context(Display(console, test.sprt, options.forfeits, test.luck))
         try:
             progress = run_tournament(
                 tournament,

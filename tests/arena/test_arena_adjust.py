@@ -1,13 +1,18 @@
 """Shares adjusted for luck: by hand, on simulated matches in which luck decides, and in reports."""
 
+import io
 import json
 
 import numpy as np
 import pytest
+from rich.console import Console
 
-from mexica_ai.arena.adjust import adjusted_interval, format_adjusted, summarize_adjusted
+from mexica_ai.arena.adjust import Luck, adjusted_interval, format_adjusted, summarize_adjusted
 from mexica_ai.arena.blocks import BlockMeans
+from mexica_ai.arena.display import Display
+from mexica_ai.arena.journal import read_journal
 from mexica_ai.arena.outcomes import Outcome
+from mexica_ai.arena.runner import Progress
 from mexica_ai.arena.sprt import ADJUSTED_DIGITS, Sprt
 from mexica_ai.arena.statistics import block_interval
 from mexica_ai.cli.main import main
@@ -143,3 +148,17 @@ def test_a_report_shows_plain_and_adjusted_shares(game, tmp_path, capsys, in_pro
     assert found["adjusted"]["sprt"]["share0"] == found["sprt"]["share0"]
     assert main(["arena", "report", str(journal), "--format", "json"]) == 0
     assert "adjusted" not in json.loads(capsys.readouterr().out)
+
+
+def test_the_live_table_shows_the_test_that_decides(in_process, tmp_path, capsys):
+    journal = tmp_path / "journal.jsonl"
+    play = ["arena", "--game", "coatl", "--engine", "greedy", "--engine", "random", "--blocks", "1"]
+    assert main([*play, "--journal", str(journal)]) == 0
+    games = read_journal(str(journal)).games
+    records = [record for _, record in games]
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, color_system=None, width=200)
+    progress = Progress(games[0][0], 2, records=records, ended_by="finished")
+    with Display(console, Sprt(0.5, 0.6, 0.05, 0.05), luck=Luck()) as display:
+        display.show(progress)
+    assert "SPRT, adjusted: " in screen.getvalue()

@@ -2,22 +2,25 @@
 
 import csv
 import dataclasses
+import io
 import json
 import math
 import time
 
 import pytest
 from here import Here
+from rich.console import Console
 from test_arena import NIM_ENGINE, make
 
 from mexica_ai import NotationError
 from mexica_ai.arena import forfeits
+from mexica_ai.arena.display import Display
 from mexica_ai.arena.journal import JournalWriter, read_journal
 from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.play import Task, play_game
 from mexica_ai.arena.policy import Policy, without_forfeits
 from mexica_ai.arena.report import collect, evaluate, format_report
-from mexica_ai.arena.runner import run
+from mexica_ai.arena.runner import Progress, run
 from mexica_ai.arena.tournament import complete_spec, unique_names
 from mexica_ai.engines.native import GreedyEngine
 
@@ -262,3 +265,17 @@ def test_the_first_failure_is_told_with_the_lateness_of_the_others(cli):
     assert cli(*args, "--time", 5, "--blocks", 1) == 5
     assert "first failure of b" in cli.err
     assert "the machine is busy" not in cli.err
+
+
+def test_the_live_table_marks_them(match):
+    def shown(blocks):
+        screen = io.StringIO()
+        console = Console(file=screen, force_terminal=True, color_system=None, width=200)
+        games = with_forfeits(match, blocks)
+        progress = Progress(match[0], len(games), records=[record for _, record in games], ended_by="finished")
+        with Display(console) as display:
+            display.show(progress)
+        return screen.getvalue()
+
+    assert f"]{forfeits.MARK}" in shown(range(10))
+    assert forfeits.MARK not in shown(())
