@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from mexica_ai.arena.searches import SHAPE, check_searches
-from mexica_ai.arena.tournament import Tournament, canonical_spec, without_default_time
+from mexica_ai.arena.tournament import Tournament, canonical_spec, without_idle_time
 from mexica_ai.game.records import VERSION, check_record
 from mexica_ai.io.errors import NotationError, SearchError
 from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S
@@ -328,7 +328,7 @@ def _difference(theirs: Tournament, ours: Tournament) -> str:
 def _are_same(known: list[str], asked: list[str]) -> bool:
     """Return whether the engines of a journal are those asked for; early versions gave instant ones a time, too."""
     return len(known) == len(asked) and all(
-        canonical_spec(our) in (canonical_spec(their), without_default_time(their))
+        canonical_spec(our) in (canonical_spec(their), without_idle_time(their))
         for their, our in zip(known, asked, strict=True)
     )
 

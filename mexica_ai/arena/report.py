@@ -25,7 +25,7 @@ from mexica_ai.arena.sprt import SequentialTest
 from mexica_ai.arena.standings import crosstable, standings
 from mexica_ai.arena.standings_text import crosstable_lines, standings_table
 from mexica_ai.arena.tables import chance, count, folded, interval, percent, strength
-from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern, without_default_time
+from mexica_ai.arena.tournament import MAX_ENGINES, Tournament, pattern, without_idle_time
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import quote
 from mexica_ai.io.terminal import MAX_FOREIGN, MAX_MESSAGE, escape, shorten, wrap
@@ -176,7 +176,7 @@ def _number_engines(tournament: Tournament, numbers: dict[_EngineKey, int], coll
     known = tournament.weights or [None] * len(tournament.engines)
     for spec, name, weights in zip(tournament.engines, tournament.names, known, strict=True):
         # The same spec twice in one tournament are two engines.
-        key = without_default_time(spec), weights, tournament.clock, times[without_default_time(spec)]
+        key = without_idle_time(spec), weights, tournament.clock, times[without_idle_time(spec)]
         times[key[0]] += 1
         if key not in numbers:
             if len(numbers) == MAX_ENGINES:

@@ -407,8 +407,8 @@ def pattern(seating: tuple[int, ...]) -> str:
 def complete_spec(text: str, time_s: float | None, iterations: int | None, has_clock: bool) -> EngineSpec:
     """Return a spec with its keys sorted, and with the limits of the command line that it does not set.
 
-    Without any limit a turn takes `DEFAULT_TIME_S`, except of engines that answer at once: they need no search, so a
-    wall clock could only blame them for a busy machine.
+    Without any limit a turn takes `DEFAULT_TIME_S`. Engines that answer at once get no time but that of their spec: they
+    need no search, so a wall clock could only blame them for a busy machine.
 
     Raises
     ------
@@ -423,10 +423,11 @@ def complete_spec(text: str, time_s: float | None, iterations: int | None, has_c
             reason="BAD_ENGINE_SPEC",
             path="engine",
         )
-    given = {"time": time_s, "iterations": iterations}
+    is_instant = KINDS[spec.kind].is_instant
+    given = {"time": None if is_instant else time_s, "iterations": iterations}
     limits = {key: value for key, value in given.items() if value is not None and key not in spec.options}
     is_unlimited = not has_clock and not limits and not given.keys() & spec.options.keys()
-    if is_unlimited and not KINDS[spec.kind].is_instant:
+    if is_unlimited and not is_instant:
         limits = {"time": DEFAULT_TIME_S}
     return dataclasses.replace(spec, options=dict(sorted({**spec.options, **limits}.items())))
 
@@ -440,17 +441,17 @@ def canonical_spec(text: str) -> str:
     return str(dataclasses.replace(spec, options=dict(sorted(spec.options.items()))))
 
 
-def without_default_time(text: str) -> str:
-    """Return a spec as `canonical_spec`, of an engine that answers at once without the default limit of time.
+def without_idle_time(text: str) -> str:
+    """Return a spec as `canonical_spec`, of an engine that answers at once without its limit of time.
 
-    Earlier versions gave that to all engines, so such specs stand in journals.
+    Earlier versions gave all engines that of the command line, so such specs stand in journals.
     """
     text = canonical_spec(text)
     try:
         spec = parse_spec(text)
     except NotationError:
         return text
-    if not KINDS[spec.kind].is_instant or spec.options.get("time") != DEFAULT_TIME_S:
+    if not KINDS[spec.kind].is_instant:
         return text
     return str(dataclasses.replace(spec, options={key: spec.options[key] for key in spec.options if key != "time"}))
 

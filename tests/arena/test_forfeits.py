@@ -218,10 +218,11 @@ def busy_for(seconds):
 # Engines that answer at once
 
 
-def test_engines_that_answer_at_once_have_no_time_by_default():
+def test_engines_that_answer_at_once_have_no_time_but_their_own():
     for kind in ("greedy", "random", "planner"):
         assert str(complete_spec(kind, None, None, False)) == kind
-        assert str(complete_spec(kind, 2, None, False)) == f"{kind},time=2"  # as asked
+        assert str(complete_spec(kind, 2, None, False)) == kind
+        assert str(complete_spec(f"{kind},time=3", 2, None, False)) == f"{kind},time=3"  # as asked
     assert str(complete_spec("beam", None, None, False)) == "beam,time=1"
     tournament = dataclasses.replace(make("greedy", "random"), engines=("greedy", "random"))
     records = run(tournament, 1, Here()).records
