@@ -407,8 +407,8 @@ def pattern(seating: tuple[int, ...]) -> str:
 def complete_spec(text: str, time_s: float | None, iterations: int | None, has_clock: bool) -> EngineSpec:
     """Return a spec with its keys sorted, and with the limits of the command line that it does not set.
 
-    Without any limit a turn takes `DEFAULT_TIME_S`. Engines that answer at once get no time but that of their spec: they
-    need no search, so a wall clock could only blame them for a busy machine.
+    Without any limit a turn takes `DEFAULT_TIME_S`. Engines that answer at once get no time but that of their spec:
+    they need no search, so a wall clock could only blame them for a busy machine.
 
     Raises
     ------

@@ -385,6 +385,8 @@ def test_downloads(visit, example):
         with page.expect_download() as download:
             page.get_by_role("link", name=name, exact=True).click()
         assert download.value.suggested_filename.endswith(f".{ending}")
+        # A context that closes while a file is on its way may wait for it without end.
+        assert download.value.path().stat().st_size
 
 
 # --- the beginning and the end
