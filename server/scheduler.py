@@ -9,6 +9,7 @@ All times are on the clock of the event loop.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import asdict, replace
@@ -181,12 +182,15 @@ class Scheduler:
         stop = Stop()
         loop = asyncio.get_running_loop()
         pending: set[Future[Result]] = set()
+        left = threading.Event()
 
         def search(position: Position, settings: SearchSettings, stop: Stop) -> Result:
             longest = self.admission.clamp(**asdict(settings.limits))
             question = Question(position, replace(settings, limits=longest, weights=weights))
             found = asyncio.run_coroutine_threadsafe(self._search_patiently(question, call, stop), loop)
             pending.add(found)
+            if left.is_set():  # before `found` was among them
+                found.cancel()
             try:
                 return found.result()
             finally:
@@ -217,6 +221,7 @@ class Scheduler:
                     raise shutting_down()
                 yield evaluation
         finally:
+            left.set()
             self._runner.end(stop)
             for found in tuple(pending):
                 found.cancel()

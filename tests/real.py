@@ -12,6 +12,7 @@ import multiprocessing.util
 import os
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,17 @@ REASONS = ("time", "processes", "ports")
 MAX_RERUNS = 2
 MAX_RERUN_TESTS = 3  # in one run; with more of them it fails
 NUM_GROUPS = 2
+# Files whose tests take longest, with their share of the time (`--junitxml`), so that the groups end together.
+SHARES = {
+    "train/test_stopped_training.py": 150,
+    "docs/test_benchmarks.py": 120,
+    "cli/test_cli.py": 100,
+    "server/test_server_replicas.py": 95,
+    "arena/test_arena_command.py": 80,
+    "docs/test_docs.py": 80,
+    "arena/test_arena.py": 45,
+    "docs/test_packaging.py": 30,
+}
 GROUPS = "groups.json"  # in the folder of the run: tests that one worker runs, from a worker to the scheduler
 
 TESTS = os.path.dirname(__file__)
@@ -34,13 +46,21 @@ def pytest_collection_modifyitems(config, items):
     if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         others = [item for item in items if item.path.parent.name != "web"]
         config.stash[COUNTS] = len(others), sum(item.get_closest_marker("real") is not None for item in others)
-    sizes = dict.fromkeys(range(NUM_GROUPS), 0)
-    group_of = {}  # by file: its tests share fixtures
+    group_of = _groups_of_files(Counter(item.path for item in real))
     for item in real:
-        group = group_of.setdefault(item.path, min(sizes, key=sizes.get))
-        sizes[group] += 1
-        item.add_marker(pytest.mark.xdist_group(f"real-{group}"))
+        item.add_marker(pytest.mark.xdist_group(f"real-{group_of[item.path]}"))
         item.add_marker(pytest.mark.flaky(reruns=MAX_RERUNS))
+
+
+def _groups_of_files(num_tests):
+    """Return the group of each file, whose tests share fixtures."""
+    shares = {path: SHARES.get(f"{path.parent.name}/{path.name}", number) for path, number in num_tests.items()}
+    sizes = dict.fromkeys(range(NUM_GROUPS), 0)
+    groups = {}
+    for path in sorted(shares, key=lambda path: (-shares[path], path)):
+        groups[path] = min(sizes, key=sizes.get)
+        sizes[groups[path]] += shares[path]
+    return groups
 
 
 def _groups_of_run(config):

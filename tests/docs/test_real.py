@@ -106,6 +106,10 @@ def test_no_file_has_tests_in_two_groups(request):
     assert not {path: each for path, each in groups.items() if len(each) > 1}
 
 
+def test_the_files_with_a_share_of_the_time_are_there():
+    assert [name for name in real.SHARES if not (TESTS / name).is_file()] == []
+
+
 def test_at_most_a_twentieth_of_all_tests_has_the_mark(pytestconfig):
     if real.COUNTS not in pytestconfig.stash:
         pytest.skip("a part of the tests runs")

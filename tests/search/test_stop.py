@@ -88,7 +88,8 @@ def test_a_search_starts_no_python_thread(monkeypatch):
         stop.set()
         assert engine.best_turn(ai.new_game(seed=1), ai.Limits(time_s=60), stop=stop).stop_reason == "stopped"
     results = ai.analyze(ai.new_game(seed=1), interval_s=0.02)
-    assert next(results).iterations < next(results).iterations
+    first = next(results).iterations
+    assert any(later.iterations > first for later in results)
     results.close()
 
 
@@ -96,9 +97,8 @@ def test_a_search_starts_no_python_thread(monkeypatch):
 def test_an_analysis_is_stopped(evaluator):
     run = SearchRun(ai.new_game(seed=1), SearchSettings(ai.Limits(time_s=600), evaluator=evaluator))
     results = run.results(interval_s=0.01)
-    first = next(results)
+    first = next(one for one in results if one.iterations)  # however long its threads wait for a processor
     assert not first.stop_reason
-    assert first.iterations > 0
     run.stop()
     *_, last = results
     assert last.stop_reason == "stopped"

@@ -1,6 +1,7 @@
 """The scheduler's other calls on a virtual clock: series, records, light calls, equal questions, no threads."""
 
 import asyncio
+import contextlib
 import gc
 import threading
 
@@ -141,9 +142,19 @@ async def until(is_so):
             await asyncio.sleep(0.002)  # however long threads need
 
 
-def test_an_evaluation_that_is_left_gives_up_its_place_in_the_queue():
+@pytest.mark.parametrize("is_slow", [False, True])
+def test_an_evaluation_that_is_left_gives_up_its_place_in_the_queue(monkeypatch, is_slow):
     # Its thread waits for the loop, so the clock cannot be virtual.
-    ending = threading.Event()
+    ending, going_on = threading.Event(), threading.Event()
+    submit = asyncio.run_coroutine_threadsafe
+
+    def submit_slowly(*args):
+        future = submit(*args)
+        going_on.wait(60)  # the thread gets no processor until the evaluation is left
+        return future
+
+    if is_slow:
+        monkeypatch.setattr(asyncio, "run_coroutine_threadsafe", submit_slowly)
 
     def search(position, limits, **options):
         ending.wait()
@@ -161,6 +172,9 @@ def test_an_evaluation_that_is_left_gives_up_its_place_in_the_queue():
         leaving = asyncio.ensure_future(anext(evaluation))
         await until(lambda: scheduler.admission.slots.num_waiting == 1)
         leaving.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await leaving
+        going_on.set()
         await until(lambda: scheduler.admission.slots.num_waiting == 0)
         assert not running.done()
         ending.set()
