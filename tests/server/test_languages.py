@@ -1,0 +1,158 @@
+"""Clients in other languages, generated from the protos and compiled, as docs/clients.md says; two of them are run.
+
+Each language is left out where its tools are missing. On Debian they are in the packages protobuf-compiler; for Go
+golang-go, protoc-gen-go, protoc-gen-go-grpc, golang-google-grpc-dev and golang-github-golang-protobuf-1-5-dev; for Java
+default-jdk-headless, protobuf-compiler-grpc-java-plugin, libgrpc-java and libgeronimo-annotation-1.3-spec-java. For
+TypeScript: npm install in examples/clients/typescript.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from servers import RunningServer
+
+import mexica_ai as ai
+
+ROOT = Path(__file__).parents[2]
+PROTO = ROOT / "proto"
+PROTOS = sorted(str(path.relative_to(PROTO)) for path in PROTO.glob("mexica_ai/v1/*.proto"))
+EXAMPLES = ROOT / "examples"
+TYPESCRIPT = EXAMPLES / "clients" / "typescript"
+GOCODE = Path("/usr/share/gocode")
+JARS = Path("/usr/share/java")
+
+pytestmark = [pytest.mark.slow, pytest.mark.real("processes", "ports")]
+
+
+def need(*tools):
+    """Skip a test if a program or a path is missing."""
+    for tool in ("protoc", *tools):
+        if not (tool.exists() if isinstance(tool, Path) else shutil.which(tool)):
+            pytest.skip(f"needs {tool}")
+
+
+def run(*command, **options):
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=280, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def generate(*options, protos=PROTOS):
+    run("protoc", "-I", PROTO, *options, *protos)
+
+
+@pytest.fixture(scope="module")
+def server():
+    running = RunningServer(None, port=0)
+    yield running.address
+    running.close()
+
+
+# ---- Go
+
+
+@pytest.fixture(scope="module")
+def go_client(tmp_path_factory):
+    """The example, compiled with Debian's packages."""
+    grpc = GOCODE / "src" / "google.golang.org" / "grpc"
+    need("go", "protoc-gen-go", "protoc-gen-go-grpc", grpc, GOCODE / "src" / "google.golang.org" / "protobuf")
+    folder = tmp_path_factory.mktemp("go")
+    place = folder / "src" / "mexica_ai"
+    shutil.copytree(EXAMPLES / "clients" / "go", place)
+    options = [f"--{name}{end}" for name in ("go", "go-grpc") for end in (f"_out={place}", "_opt=module=mexica_ai")]
+    generate(*options)
+    environ = {"GO111MODULE": "off", "GOPATH": f"{folder}:{GOCODE}", "GOCACHE": str(folder / "cache")}
+    run("go", "vet", ".", "./v1", cwd=place, env={**os.environ, **environ})
+    run("go", "build", "-o", folder / "client", ".", cwd=place, env={**os.environ, **environ})
+    return folder / "client"
+
+
+def go(client, *args, **environ):
+    config = ROOT / "mexica_ai" / "rpc" / "service_config.json"
+    command = [client, "-service-config", config, *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, **environ})
+
+
+@pytest.mark.parametrize("name", ["nim.json", "mexica_midgame.json", "coatl_midgame.json", "tzolkin_midgame.json"])
+def test_go_plays_the_best_turn(go_client, server, name):
+    done = go(go_client, "-time", 0.2, "-host", server, EXAMPLES / name)
+    assert done.returncode == 0, done.stderr
+    turn, figures = done.stdout.splitlines()
+    ai.load(EXAMPLES / name).push(turn)
+    assert "STOP_REASON_" in figures
+
+
+def test_go_shows_the_faults_by_field(go_client, server, tmp_path):
+    (tmp_path / "broken.json").write_text('{"game": "nim", "version": 1, "players": 9}')
+    done = go(go_client, "-host", server, tmp_path / "broken.json")
+    assert done.returncode == 1
+    assert done.stderr.startswith("InvalidArgument: ")
+    assert "position.nim.to_move: " in done.stderr
+    assert go(go_client).returncode == 2
+
+
+def test_go_uses_tls_and_the_name_in_the_certificate(go_client, tmp_path):
+    from certificates import make_certificate
+
+    make_certificate(tmp_path, "server")
+    (tmp_path / "tokens").write_text("go go-0123456789-abc\n")
+    certificate, key, tokens = (str(tmp_path / name) for name in ("server.pem", "server.key", "tokens"))
+    server = RunningServer(None, port=0, host="127.0.0.2", tls_certificate=certificate, tls_key=key, tokens_file=tokens)
+    ask = ["-time", 0.1, "-host", server.address, "-ca", certificate, EXAMPLES / "nim.json"]
+    try:
+        done = go(go_client, "-authority", "localhost", *ask, ENGINE_TOKEN="go-0123456789-abc")
+        assert done.returncode == 0, done.stderr
+        assert "Unauthenticated" in go(go_client, "-authority", "localhost", *ask).stderr
+        assert "x509" in go(go_client, *ask, ENGINE_TOKEN="go-0123456789-abc").stderr
+    finally:
+        server.close()
+
+
+# ---- Java
+
+
+def test_java_compiles(tmp_path):
+    annotation = JARS / "geronimo-annotation-1.3-spec.jar"
+    names = ("protobuf", "grpc-api", "grpc-stub", "grpc-protobuf", "guava")
+    jars = [annotation, *(JARS / f"{name}.jar" for name in names)]
+    need("javac", "grpc_java_plugin", *jars)
+    sources, classes = tmp_path / "sources", tmp_path / "classes"
+    sources.mkdir()
+    plugin = f"--plugin=protoc-gen-grpc-java={shutil.which('grpc_java_plugin')}"
+    # The classes of google/api are in proto-google-common-protos, which Debian lacks.
+    protos = [*PROTOS, "google/api/annotations.proto", "google/api/http.proto"]
+    generate(f"--java_out={sources}", f"--grpc-java_out={sources}", plugin, protos=protos)
+    files = sorted(sources.rglob("*.java"))
+    package = sources / "com" / "mexica_ai" / "v1"
+    assert {package / "EngineServiceGrpc.java", package / "BestTurnRequest.java"} <= set(files)
+    run("javac", "-nowarn", "-d", classes, "-cp", ":".join(map(str, jars)), *files)
+    assert (classes / "com" / "mexica_ai" / "v1" / "EngineServiceGrpc.class").exists()
+
+
+# ---- C#
+
+
+def test_c_sharp_is_generated(tmp_path):
+    need()
+    generate(f"--csharp_out={tmp_path}")
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"Coatl.cs", "Engine.cs", "Mexica.cs", "Nim.cs", "Tzolkin.cs"}
+    assert all("namespace MexicaAi.V1 {" in (tmp_path / name).read_text() for name in names)
+
+
+# ---- TypeScript
+
+
+def test_typescript_plays_the_best_turn(server, tmp_path):
+    modules = TYPESCRIPT / "node_modules"
+    need("node", "npm", modules / ".bin" / "tsc", modules / ".bin" / "protoc-gen-ts_proto")
+    place = tmp_path / "typescript"
+    shutil.copytree(TYPESCRIPT, place, ignore=shutil.ignore_patterns("node_modules", "gen", "out"))
+    (place / "node_modules").symlink_to(modules)
+    for script in ("generate", "check", "build"):
+        run("npm", "run", script, cwd=place, env={**os.environ, "PROTOS": str(PROTO)})
+    turn = run("node", place / "out" / "best_turn.js", EXAMPLES / "mexica_midgame.json", server)
+    ai.load(EXAMPLES / "mexica_midgame.json").push(turn.strip())
