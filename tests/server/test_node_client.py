@@ -5,12 +5,17 @@ import json
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import grpc
 import pytest
+from certificates import make_certificate
 from servers import RunningServer
 
 import mexica_ai as ai
+from mexica_ai.cli.main import main
+from mexica_ai.v1 import engine_pb2
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FOLDER = EXAMPLES / "clients" / "node"
@@ -59,6 +64,64 @@ def test_the_best_turn(server, name):
     assert "STOP_REASON_" in figures
     assert 1 <= len(candidates) <= 3
     assert candidates[0].endswith(best)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["nim.json", "mexica_opening_4p.json", "mexica_midgame.json", "coatl_midgame.json", "tzolkin_midgame.json"],
+)
+def test_the_next_position_is_a_saved_position(server, tmp_path, name, capsys):
+    """Also where proto-loader adds keys to it, and where the message leaves out what is null."""
+    file = tmp_path / "next.json"
+    done = node("best_turn.mjs", EXAMPLES / name, "--time", "0.2", "--next", file, "--host", server)
+    assert done.returncode == 0, done.stderr
+    assert main(["show", str(file)]) == 0
+    assert capsys.readouterr().out
+    expected = ai.load(EXAMPLES / name)
+    expected.push(turn_of(done.stdout.splitlines()[0]))
+    if expected.to_move is not None:  # no random event came after the turn
+        assert ai.load(file) == expected
+    again = node("best_turn.mjs", file, "--time", "0.1", "--host", server)
+    assert again.returncode == 0, again.stderr
+
+
+@pytest.mark.parametrize("game", ["mexica", "coatl", "tzolkin"])
+def test_a_host_of_a_game_keeps_the_full_position(server, tmp_path, game):
+    """Of a game from its deal on, with hidden hands and random events."""
+    file = tmp_path / "position.json"
+    file.write_text(json.dumps(ai.new_game(game, players=2, seed=5).to_json()))
+    for _ in range(3):
+        done = node("best_turn.mjs", file, "--time", "0.05", "--next", file, "--host", server)
+        assert done.returncode == 0, done.stderr
+        assert ai.load(file).game == game
+
+
+@pytest.mark.parametrize(("config", "is_answered"), [(None, True), ("{}", False)])
+def test_the_published_service_config_retries(tmp_path, config, is_answered):
+    calls = []
+
+    def best_turn(request, context):
+        calls.append(request)
+        if len(calls) < 3:
+            context.abort(grpc.StatusCode.UNAVAILABLE, "busy")
+        return engine_pb2.BestTurnResponse(result=engine_pb2.SearchResult(turn=["take 1 1"]))
+
+    handler = grpc.unary_unary_rpc_method_handler(
+        best_turn, engine_pb2.BestTurnRequest.FromString, engine_pb2.BestTurnResponse.SerializeToString
+    )
+    server = grpc.server(ThreadPoolExecutor(2))
+    server.add_generic_rpc_handlers(
+        [grpc.method_handlers_generic_handler("mexica_ai.v1.EngineService", {"BestTurn": handler})]
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    given = []
+    if config is not None:
+        (tmp_path / "config.json").write_text(config)
+        given = ["--service-config", tmp_path / "config.json"]
+    done = node("best_turn.mjs", EXAMPLES / "nim.json", "--host", f"127.0.0.1:{port}", *given)
+    server.stop(None)
+    assert (done.returncode, len(calls)) == ((0, 3) if is_answered else (1, 1)), done.stderr
 
 
 def test_numbers_that_are_0():
@@ -133,3 +196,21 @@ def test_encryption_and_a_token(tmp_path):
             done = node(*ask, *more)
             assert done.returncode == 1
             assert status in done.stderr
+
+
+def test_the_name_in_the_certificate_of_several_addresses(tmp_path):
+    make_certificate(tmp_path, "server")  # of localhost and 127.0.0.1
+    tls = {"tls_certificate": str(tmp_path / "server.pem"), "tls_key": str(tmp_path / "server.key")}
+    (tmp_path / "tokens").write_text(f"node {TOKEN}\n")
+    servers = [
+        RunningServer(None, port=0, host=host, tokens_file=str(tmp_path / "tokens"), **tls)
+        for host in ("127.0.0.1", "127.0.0.2")
+    ]
+    target = "ipv4:" + ",".join(server.address for server in servers)
+    ask = ["best_turn.mjs", EXAMPLES / "nim.json", "--time", "0.1", "--host", target, "--token", TOKEN]
+    ask += ["--ca", tmp_path / "server.pem"]
+    named, misnamed = (node(*ask, "--authority", name) for name in ("localhost", "other.example.org"))
+    for server in servers:
+        server.close()
+    assert named.returncode == 0, named.stderr
+    assert "UNAVAILABLE" in misnamed.stderr
