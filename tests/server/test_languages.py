@@ -6,12 +6,16 @@ default-jdk-headless, protobuf-compiler-grpc-java-plugin, libgrpc-java and libge
 TypeScript: npm install in examples/clients/typescript.
 """
 
+import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from certificates import make_certificate
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 from servers import RunningServer
 
 import mexica_ai as ai
@@ -23,6 +27,8 @@ EXAMPLES = ROOT / "examples"
 TYPESCRIPT = EXAMPLES / "clients" / "typescript"
 GOCODE = Path("/usr/share/gocode")
 JARS = Path("/usr/share/java")
+BUF = sorted(ROOT.glob("build/buf-*/node_modules/.bin/buf"))
+C_SHARP = {"Coatl.cs", "Engine.cs", "Mexica.cs", "Nim.cs", "Tzolkin.cs"}
 
 pytestmark = [pytest.mark.slow, pytest.mark.real("processes", "ports")]
 
@@ -51,7 +57,63 @@ def server():
     running.close()
 
 
+def example_of(language):
+    """Return the example of docs/clients.md in a language."""
+    (found,) = re.findall(
+        rf"^```{language}\n(.*?)^```$", (ROOT / "docs" / "clients.md").read_text(), re.DOTALL | re.MULTILINE
+    )
+    return found
+
+
+# ---- what lies in proto/
+
+
+@pytest.mark.parametrize("name", ["annotations", "http"])
+def test_the_annotations_are_those_of_the_installed_package(tmp_path, name):
+    """Except for the comments, which descriptors lack."""
+    from google.api import annotations_pb2, http_pb2
+    from grpc_tools import protoc
+
+    modules = {"annotations": annotations_pb2, "http": http_pb2}
+    includes = [f"-I{PROTO}", f"-I{Path(protoc.__file__).parent / '_proto'}"]
+    out = tmp_path / "descriptors"
+    assert protoc.main(["protoc", *includes, f"--descriptor_set_out={out}", f"google/api/{name}.proto"]) == 0
+    (found,) = FileDescriptorSet.FromString(out.read_bytes()).file
+    installed = FileDescriptorProto()
+    modules[name].DESCRIPTOR.CopyToProto(installed)
+    for each in (found, installed):
+        each.ClearField("options")  # packages of other languages
+    # protoc also writes the names for JSON that follow from the others.
+    assert re.sub(r"\s*json_name: .*", "", str(found)) == str(installed)
+
+
+@pytest.mark.skipif(not BUF, reason="needs make lint-protos, which installs buf")
+def test_buf_generates(tmp_path):
+    need()
+    plugins = [{"protoc_builtin": "csharp", "out": str(tmp_path)}]
+    template = json.dumps({"version": "v2", "plugins": plugins})
+    run(BUF[0], "generate", PROTO, "--path", PROTO / "mexica_ai", "--template", template, cwd=ROOT)
+    assert {path.name for path in tmp_path.iterdir()} == C_SHARP
+
+
+# ---- Node.js; the example has its own tests
+
+
+def test_node_loads_the_published_service_config(server, tmp_path):
+    modules = EXAMPLES / "clients" / "node" / "node_modules"
+    need("node", modules / "@grpc" / "grpc-js")
+    (tmp_path / "node_modules").symlink_to(modules)
+    (tmp_path / "games.mjs").write_text(example_of("js").replace("127.0.0.1:50051", server))
+    assert run("node", tmp_path / "games.mjs", cwd=ROOT).split() == ["coatl", "mexica", "nim", "tzolkin"]
+
+
 # ---- Go
+
+
+def test_the_excerpt_is_of_the_example():
+    lines = [line.strip() for line in (EXAMPLES / "clients" / "go" / "main.go").read_text().splitlines()]
+    for line in example_of("go").splitlines():
+        assert line.strip() in lines
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +157,6 @@ def test_go_shows_the_faults_by_field(go_client, server, tmp_path):
 
 
 def test_go_uses_tls_and_the_name_in_the_certificate(go_client, tmp_path):
-    from certificates import make_certificate
-
     make_certificate(tmp_path, "server")
     (tmp_path / "tokens").write_text("go go-0123456789-abc\n")
     certificate, key, tokens = (str(tmp_path / name) for name in ("server.pem", "server.key", "tokens"))
@@ -138,9 +198,8 @@ def test_java_compiles(tmp_path):
 def test_c_sharp_is_generated(tmp_path):
     need()
     generate(f"--csharp_out={tmp_path}")
-    names = {path.name for path in tmp_path.iterdir()}
-    assert names == {"Coatl.cs", "Engine.cs", "Mexica.cs", "Nim.cs", "Tzolkin.cs"}
-    assert all("namespace MexicaAi.V1 {" in (tmp_path / name).read_text() for name in names)
+    assert {path.name for path in tmp_path.iterdir()} == C_SHARP
+    assert all("namespace MexicaAi.V1 {" in (tmp_path / name).read_text() for name in C_SHARP)
 
 
 # ---- TypeScript
