@@ -19,7 +19,7 @@ from mexica_ai.engines import make_engine
 from mexica_ai.rpc import advice, targets
 from mexica_ai.rpc.client import AsyncClient, Client
 
-pytestmark = pytest.mark.real("ports")
+ports = pytest.mark.real("ports")
 
 TOKEN = "a-token-of-some-length"
 WANTS_TLS = r"the server wants TLS; expected root_certificates=FILE or True \(--tls-ca FILE, or --tls\)$"
@@ -80,6 +80,7 @@ def refused(target, **options):
 # ---- several addresses
 
 
+@ports
 def test_a_name_for_several_addresses(replicas, ca):
     with Client(replicas, token=TOKEN, root_certificates=ca, authority="localhost") as client:
         for _ in range(4):  # at both in turn
@@ -92,14 +93,16 @@ def test_a_name_for_several_addresses(replicas, ca):
     assert asyncio.run(ask())
 
 
-@pytest.mark.parametrize("authority", [None, "other.example.org"])
-def test_without_a_right_name_the_error_says_what_to_do(replicas, ca, authority):
-    client = Client(replicas, token=TOKEN, root_certificates=ca, authority=authority)
-    with client, pytest.raises(ai.SearchError, match=OTHER_NAME) as caught:
-        client.list_games()
-    assert caught.value.reason == "UNAVAILABLE"
+@ports
+def test_without_a_right_name_the_error_says_what_to_do(replicas, ca):
+    for authority in (None, "other.example.org"):
+        client = Client(replicas, token=TOKEN, root_certificates=ca, authority=authority)
+        with client, pytest.raises(ai.SearchError, match=OTHER_NAME) as caught:
+            client.list_games()
+        assert caught.value.reason == "UNAVAILABLE"
 
 
+@ports
 def test_a_host_that_all_addresses_share_is_the_name(replicas, ca):
     first = replicas.removeprefix("ipv4:").split(",")[0]
     with Client(f"ipv4:{first},{first}", token=TOKEN, root_certificates=ca) as client:
@@ -130,6 +133,7 @@ def test_what_is_no_name(authority):
     assert (caught.value.reason, caught.value.path) == ("INVALID_CONFIG", "authority")
 
 
+@ports
 def test_the_command(replicas, ca, folder, capfd):
     ask = ["client", "games", "--server", replicas, "--tls-ca", ca, "--token-file", str(folder / "token")]
     assert main([*ask, "--authority", "localhost"]) == 0
@@ -138,28 +142,26 @@ def test_the_command(replicas, ca, folder, capfd):
     assert "(--authority NAME)" in capfd.readouterr().err
 
 
-def test_an_engine(replicas, ca, folder):
+@ports
+def test_an_engine_also_of_the_arenas_configuration(replicas, ca, folder, tmp_path):
     nim = ai.new_game("nim")
     keys = f"tls_ca={ca},token_file={folder / 'token'},iterations=100"
-    with make_engine(f'grpc:"{replicas}",{keys},authority=localhost') as engine:
-        assert engine.best_turn(nim).turn
-    with make_engine(f'grpc:"{replicas}",{keys}') as engine, pytest.raises(ai.SearchError, match=OTHER_NAME):
-        engine.best_turn(nim)
-
-
-def test_an_engine_of_the_arenas_configuration(replicas, ca, folder, tmp_path):
     (tmp_path / "arena.toml").write_text(
         f"[[engine]]\nspec = 'grpc:\"{replicas}\"'\ntls_ca = '{ca}'\n"
         f"token_file = '{folder / 'token'}'\nauthority = 'localhost'\niterations = 100\n"
     )
-    (spec,) = read_config(str(tmp_path / "arena.toml"), {"engine": argparse.Action([], "engine")})["engine"]
-    with make_engine(spec) as engine:
-        assert engine.best_turn(ai.new_game("nim")).turn
+    (configured,) = read_config(str(tmp_path / "arena.toml"), {"engine": argparse.Action([], "engine")})["engine"]
+    for spec in (f'grpc:"{replicas}",{keys},authority=localhost', configured):
+        with make_engine(spec) as engine:
+            assert engine.best_turn(nim).turn
+    with make_engine(f'grpc:"{replicas}",{keys}') as engine, pytest.raises(ai.SearchError, match=OTHER_NAME):
+        engine.best_turn(nim)
 
 
 # ---- TLS on one side only
 
 
+@ports
 def test_a_client_without_tls_that_meets_a_server_with_tls(replicas):
     address = replicas.removeprefix("ipv4:").split(",")[0]
     port = address.rpartition(":")[2]
@@ -169,30 +171,30 @@ def test_a_client_without_tls_that_meets_a_server_with_tls(replicas):
     refused(address)
 
 
+@ports
 def test_a_client_with_tls_that_meets_a_server_without(plain, ca):
     port = plain.rpartition(":")[2]
     for target in (plain, f"localhost:{port}"):
         assert IS_PLAIN in refused(target, root_certificates=ca)
 
 
+@ports
 def test_an_authority_that_is_not_trusted(replicas, tmp_path):
     make_certificate(tmp_path, "other")
     said = refused(replicas, root_certificates=str(tmp_path / "other.pem"), authority="localhost")
     assert "signed by none of the authorities that this client trusts" in said
 
 
-def test_where_nobody_listens_there_is_no_advice():
+@ports
+def test_who_is_not_asked_and_who_does_not_answer(replicas):
+    address = replicas.removeprefix("ipv4:").split(",")[0]
+    assert advice.on_failure("failing: Socket closed", address, has_tls=False, is_direct=True)
+    assert advice.on_failure("failing: Socket closed", address, has_tls=False, is_direct=False) == ""  # by a proxy
     assert advice.on_failure("failing: Connection refused", "localhost:1", has_tls=False, is_direct=True) == ""
     assert refused("localhost:1").endswith("Connection refused")
 
 
-def test_a_proxy_is_not_asked(replicas):
-    address = replicas.removeprefix("ipv4:").split(",")[0]
-    assert advice.on_failure("failing: Socket closed", address, has_tls=False, is_direct=True)
-    assert advice.on_failure("failing: Socket closed", address, has_tls=False, is_direct=False) == ""
-
-
-@pytest.mark.real("processes")
+@pytest.mark.real("ports", "processes")
 def test_the_lines_of_grpc_do_not_stand_before_our_message(plain, ca, monkeypatch):
     monkeypatch.delenv("GRPC_VERBOSITY", raising=False)
     for args in (
