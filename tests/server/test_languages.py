@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from certificates import make_certificate
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
-from servers import RunningServer
+from servers import RunningServer, unavailable_at_first
 
 import mexica_ai as ai
 
@@ -160,6 +160,14 @@ def test_go_plays_the_best_turn_and_shows_the_faults_by_field(go_client, server,
     assert done.stderr.startswith("InvalidArgument: ")
     assert "position.nim.to_move: " in done.stderr
     assert go(go_client).returncode == 2
+
+
+@processes
+def test_go_retries_by_the_published_service_config(go_client):
+    with unavailable_at_first(2, ["take 1 1"]) as (address, requests):
+        done = go(go_client, "-host", address, EXAMPLES / "nim.json", GRPC_GO_RETRY="on")
+    assert done.returncode == 0, done.stderr
+    assert len(requests) == 3
 
 
 @processes

@@ -5,17 +5,14 @@ import json
 import shutil
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import grpc
 import pytest
 from certificates import make_certificate
-from servers import RunningServer
+from servers import RunningServer, unavailable_at_first
 
 import mexica_ai as ai
 from mexica_ai.cli.main import main
-from mexica_ai.v1 import engine_pb2
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FOLDER = EXAMPLES / "clients" / "node"
@@ -93,31 +90,14 @@ def test_a_host_of_a_game_keeps_the_full_position(server, tmp_path):
 
 
 def test_the_published_service_config_retries(tmp_path):
-    calls = []
-
-    def best_turn(request, context):
-        calls.append(request)
-        if len(calls) < 3:
-            context.abort(grpc.StatusCode.UNAVAILABLE, "busy")
-        return engine_pb2.BestTurnResponse(result=engine_pb2.SearchResult(turn=["take 1 1"]))
-
-    handler = grpc.unary_unary_rpc_method_handler(
-        best_turn, engine_pb2.BestTurnRequest.FromString, engine_pb2.BestTurnResponse.SerializeToString
-    )
-    server = grpc.server(ThreadPoolExecutor(2))
-    server.add_generic_rpc_handlers(
-        [grpc.method_handlers_generic_handler("mexica_ai.v1.EngineService", {"BestTurn": handler})]
-    )
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    ask = ["best_turn.mjs", EXAMPLES / "nim.json", "--host", f"127.0.0.1:{port}"]
     (tmp_path / "none.json").write_text("{}")
-    assert node(*ask, "--service-config", tmp_path / "none.json").returncode == 1
-    assert len(calls) == 1
-    done = node(*ask)
-    server.stop(None)
+    with unavailable_at_first(3, ["take 1 1"]) as (address, requests):
+        ask = ["best_turn.mjs", EXAMPLES / "nim.json", "--host", address]
+        assert node(*ask, "--service-config", tmp_path / "none.json").returncode == 1
+        assert len(requests) == 1
+        done = node(*ask)
     assert done.returncode == 0, done.stderr
-    assert len(calls) == 3
+    assert len(requests) == 4
 
 
 def test_numbers_that_are_0():

@@ -61,8 +61,7 @@ export function connect({ host, token, ca, authority, protos, ...more }) {
   }
   const options = { "grpc.service_config": readFileSync(more["service-config"], "utf8") };
   if (authority) {
-    options["grpc.default_authority"] = authority; // the name in the certificate, where that is not the host
-    options["grpc.ssl_target_name_override"] = authority;
+    options["grpc.ssl_target_name_override"] = authority; // the name in the certificate, where that is not the host
   }
   return { client: new EngineService(host, credentials, options), metadata };
 }
