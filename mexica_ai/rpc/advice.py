@@ -8,14 +8,17 @@ asked whether it speaks TLS.
 from __future__ import annotations
 
 import ipaddress
+import math
 import re
 import socket
 import ssl
+import threading
 import time
 
 from mexica_ai.rpc import targets
 
 ASK_S = 1.0  # for the question, in all
+AGAIN_S = 10.0  # until the same server is asked again: many calls may fail at the same time
 
 _IS_PLAIN = (
     "the server does not speak TLS there; expected a client without TLS (without root_certificates, --tls, --tls-ca), "
@@ -35,31 +38,47 @@ _KNOWN = {
 }
 
 
-def on_failure(message: str, target: str, *, has_tls: bool, is_direct: bool) -> str:
-    """Return what to do about a call that failed without an answer of the server; empty if nothing is known.
+class Advisor:
+    """Says what to do about calls to a target that fail without an answer of the server; for any number of threads.
 
     Parameters
     ----------
-    message : str
-        What gRPC says.
     target : str
     has_tls : bool
         Whether the client speaks TLS.
     is_direct : bool
-        Whether no proxy stands before the server. Then the server may be asked, which takes `ASK_S` at most.
+        Whether no proxy stands before the server. Then the server may be asked, which takes `ASK_S` at most, and
+        `AGAIN_S` later again.
     """
-    for part, advice in _KNOWN.items():
-        if part in message:
-            return advice
-    if not is_direct or not re.search("failed to connect|failing", message):
-        return ""
-    places = [(host, int(port)) for host, port in targets.places(target) if port]
-    if "Socket closed" not in message and all(_is_address(host) for host, _ in places):
-        return ""  # each has one address, and the message tells enough
-    answers = _ask(places)
-    if has_tls and False in answers:
-        return _IS_PLAIN
-    return _WANTS_TLS if not has_tls and True in answers else ""
+
+    def __init__(self, target: str, *, has_tls: bool, is_direct: bool) -> None:
+        self._has_tls = has_tls
+        self._places = [(host, int(port)) for host, port in targets.places(target) if port] if is_direct else []
+        self._asking = threading.Lock()
+        self._answers: set[bool] = set()
+        self._next_s = -math.inf
+
+    def on_failure(self, message: str) -> str:
+        """Return what to do, by what gRPC says; empty if nothing is known."""
+        for part, advice in _KNOWN.items():
+            if part in message:
+                return advice
+        if not re.search("failed to connect|failing", message):
+            return ""
+        if "Socket closed" not in message and all(_is_address(host) for host, _ in self._places):
+            return ""  # each has one address, and the message tells enough
+        answers = self._ask()
+        if self._has_tls and False in answers:
+            return _IS_PLAIN
+        return _WANTS_TLS if not self._has_tls and True in answers else ""
+
+    def _ask(self) -> set[bool]:
+        """Return whether those speak TLS that can be reached, or could be not long ago."""
+        with self._asking:
+            if time.monotonic() >= self._next_s:
+                self._answers = _ask(self._places)
+                self._next_s = time.monotonic() + AGAIN_S
+            return self._answers
 
 
 def _is_address(host: str) -> bool:

@@ -65,8 +65,9 @@ class _Connected(Calls):
         # The server's name in messages.
         self._name = target if proxy is None else f"{target} (by the proxy {proxy[0]}, from {proxy[1]})"
         credentials = _credentials(root_certificates, certificate, key)
-        self._has_tls, self._is_direct = credentials is not None, proxy is None
-        options = _options(target, authority, self._has_tls, self._is_direct)
+        kind = {"has_tls": credentials is not None, "is_direct": proxy is None}
+        self._advisor = advice.Advisor(target, **kind)
+        options = _options(target, authority, **kind)
         if credentials is None:
             self._open = functools.partial(self._grpc.insecure_channel, target, options)
         else:
@@ -87,9 +88,7 @@ class _Connected(Calls):
         failure = failures.of_call(error, self._name)
         if error.code() is not grpc.StatusCode.UNAVAILABLE:
             return failure
-        what_to_do = advice.on_failure(
-            error.details() or "", self.target, has_tls=self._has_tls, is_direct=self._is_direct
-        )
+        what_to_do = self._advisor.on_failure(error.details() or "")
         return SearchError(f"{failure}; {what_to_do}", reason=failure.reason) if what_to_do else failure
 
     def _stopped(self) -> SearchError:

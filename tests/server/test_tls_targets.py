@@ -185,12 +185,26 @@ def test_an_authority_that_is_not_trusted(replicas, tmp_path):
     assert "signed by none of the authorities that this client trusts" in said
 
 
+def test_many_calls_that_fail_ask_once(monkeypatch):
+    asked = []
+    monkeypatch.setattr(advice, "_ask", lambda places: asked.append(places) or {True})
+    advisor = advice.Advisor("dns:///engine.example.org:443", has_tls=False, is_direct=True)
+    for _ in range(3):
+        assert "wants TLS" in advisor.on_failure("connections to all backends failing; last error: ...")
+    assert asked == [[("engine.example.org", 443)]]
+    assert advisor.on_failure("the server shuts down") == ""
+
+
 @ports
 def test_who_is_not_asked_and_who_does_not_answer(replicas):
     address = replicas.removeprefix("ipv4:").split(",")[0]
-    assert advice.on_failure("failing: Socket closed", address, has_tls=False, is_direct=True)
-    assert advice.on_failure("failing: Socket closed", address, has_tls=False, is_direct=False) == ""  # by a proxy
-    assert advice.on_failure("failing: Connection refused", "localhost:1", has_tls=False, is_direct=True) == ""
+    for target, message, is_direct, is_known in (
+        (address, "failing: Socket closed", True, True),
+        (address, "failing: Socket closed", False, False),  # by a proxy
+        ("localhost:1", "failing: Connection refused", True, False),
+    ):
+        advisor = advice.Advisor(target, has_tls=False, is_direct=is_direct)
+        assert bool(advisor.on_failure(message)) == is_known
     assert refused("localhost:1").endswith("Connection refused")
 
 
