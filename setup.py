@@ -196,13 +196,11 @@ class BuildPy(build_py):
 
     @staticmethod
     def generate_protobuf():
-        import google.api
         import grpc_tools
         from grpc_tools import protoc
 
-        # Protobuf's own types, and the annotations that say under which path HTTP has a method.
-        common = [Path(grpc_tools.__path__[0]) / "_proto", Path(google.api.__path__[0]).parents[1]]
-        includes = [f"-I{folder}" for folder in ("proto", *common)]
+        # Of google/api only the messages: their Python modules come with googleapis-common-protos.
+        includes = ["-Iproto", f"-I{Path(grpc_tools.__path__[0]) / '_proto'}"]
         protos = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("proto/mexica_ai/v1/*.proto"))
         outputs = ["--python_out=.", "--pyi_out=.", "--grpc_python_out=."]
         status = protoc.main(["protoc", *includes, *outputs, *protos])

@@ -15,7 +15,7 @@ from mexica_ai.server import secret_files
 from mexica_ai.server.auth import RECHECK_S, AuthInterceptor, Certificates, Tokens
 from mexica_ai.server.concurrency import ConcurrencyInterceptor
 from mexica_ai.server.config import ServerConfig, format_address
-from mexica_ai.server.connections import CHECK_S, Connections
+from mexica_ai.server.connections import CHECK_S, Connections, why_taken
 from mexica_ai.server.errors import RequestCheckInterceptor
 from mexica_ai.server.logs import LoggingInterceptor
 from mexica_ai.server.metrics import make_metrics
@@ -121,6 +121,9 @@ class Server:
         OSError
             The server cannot listen on an address.
         """
+        config = self._config
+        if fault := why_taken(config.host, config.port):  # gRPC's core would say it in lines of its own
+            raise OSError(f"cannot listen on {config.address}: {fault}")
         try:
             if self._certificates is None:
                 port = self._server.add_insecure_port(self._config.address)

@@ -104,3 +104,25 @@ class Connections:
                 copy.shutdown(socket.SHUT_RDWR)
                 return True
         return False
+
+
+def why_taken(host: str, port: int) -> str:
+    """Return why no server can listen on any address of a host now; empty if one can, or if the system picks a port."""
+    if port == 0:
+        return ""
+    fault = ""
+    try:
+        for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind, protocol) as listener:
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family == socket.AF_INET6:
+                    listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                try:
+                    listener.bind(address)
+                except OSError as error:
+                    fault = error.strerror or str(error)
+                else:
+                    return ""
+    except OSError as error:  # no such host
+        return error.strerror or ""
+    return fault

@@ -1,9 +1,11 @@
 """Servers for tests, and a fake search that waits instead of computing."""
 
 import asyncio
+import contextlib
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import grpc
@@ -16,7 +18,7 @@ from searching import fake_runs
 import mexica_ai as ai
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig
-from mexica_ai.v1 import engine_pb2_grpc
+from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 
 class IdleSearch:
@@ -114,6 +116,31 @@ def on_a_socket(server, folder):
         add = getattr(inner, name)
         setattr(inner, name, lambda _, *credentials, add=add: add(address, *credentials))
     return address
+
+
+@contextlib.contextmanager
+def unavailable_at_first(num_failures, turn):
+    """Run a server whose first calls of BestTurn are UNAVAILABLE; yield its address and the requests so far."""
+    requests = []
+
+    def best_turn(request, context):
+        requests.append(request)
+        if len(requests) <= num_failures:
+            context.abort(grpc.StatusCode.UNAVAILABLE, "busy")
+        return engine_pb2.BestTurnResponse(result=engine_pb2.SearchResult(turn=turn))
+
+    handler = grpc.unary_unary_rpc_method_handler(
+        best_turn, engine_pb2.BestTurnRequest.FromString, engine_pb2.BestTurnResponse.SerializeToString
+    )
+    server = grpc.server(ThreadPoolExecutor(2))
+    methods = grpc.method_handlers_generic_handler("mexica_ai.v1.EngineService", {"BestTurn": handler})
+    server.add_generic_rpc_handlers([methods])
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        yield f"127.0.0.1:{port}", requests
+    finally:
+        server.stop(None)
 
 
 def await_that(is_so):

@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import queue
-import re
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -22,7 +21,7 @@ from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
-from mexica_ai.rpc import targets
+from mexica_ai.rpc import targets, tokens
 
 if TYPE_CHECKING:
     from mexica_ai.rpc.client import Client
@@ -83,6 +82,11 @@ def _add_connection_options(parser: argparse.ArgumentParser) -> None:
     options.add_argument("--tls-ca", metavar="FILE", help="use TLS and trust the authorities in this PEM file")
     options.add_argument("--tls-certificate", metavar="FILE", help="the client's certificate, PEM")
     options.add_argument("--tls-key", metavar="FILE", help="the key of --tls-certificate, PEM")
+    options.add_argument(
+        "--authority",
+        metavar="NAME",
+        help="the name in the servers' certificates, if it is not the host of --server",
+    )
 
 
 @contextlib.contextmanager
@@ -95,6 +99,7 @@ def _connected(args: argparse.Namespace) -> Iterator[Client]:
         root_certificates=args.tls_ca or args.tls or None,
         certificate=args.tls_certificate,
         key=args.tls_key,
+        authority=args.authority,
     )
     with connection as client:
         yield client
@@ -102,12 +107,7 @@ def _connected(args: argparse.Namespace) -> Iterator[Client]:
 
 def read_token(path: str | None) -> str | None:
     """Return the bearer token in a file, or that of the environment."""
-    if path is None:
-        return os.environ.get(TOKEN_VARIABLE) or None
-    token = files.read_text(path, stdin=True).strip()
-    if not re.fullmatch("[!-~]+", token):
-        raise NotationError(f"{files.name_of(path)}: holds no token; expected one line of visible ASCII characters")
-    return token
+    return os.environ.get(TOKEN_VARIABLE) or None if path is None else tokens.read_token(path, stdin=True)
 
 
 # --- the calls

@@ -192,6 +192,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 parser.print_help(sys.stderr)
                 return EXIT_BAD_INPUT
             args = parser.parse_args(given)
+            if args.run not in (serve.run, web.run):  # our own message tells what gRPC's lines would
+                os.environ.setdefault("GRPC_VERBOSITY", "NONE")
             code: int = args.run(args)
         sys.stdout.flush()
         return code

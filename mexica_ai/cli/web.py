@@ -94,6 +94,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     options.add_argument("--server-ca", metavar="FILE", help="use TLS and trust the authorities in this PEM file")
     options.add_argument("--server-certificate", metavar="FILE", help="this client's certificate, PEM")
     options.add_argument("--server-key", metavar="FILE", help="the key of --server-certificate, PEM")
+    options.add_argument(
+        "--server-authority", metavar="NAME", help="the name in its certificate, if it is not the host of --server"
+    )
 
 
 def _default_folder() -> str:
@@ -177,4 +180,5 @@ def _connection(args: argparse.Namespace) -> dict[str, Any]:
         "root_certificates": args.server_ca or args.server_tls or None,
         "certificate": args.server_certificate,
         "key": args.server_key,
+        "authority": args.server_authority,
     }

@@ -13,6 +13,7 @@ from mexica_ai.game.position import Position
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.figures import MAX_TIME_S
 from mexica_ai.rpc.client import Client
+from mexica_ai.rpc.tokens import read_token
 
 if TYPE_CHECKING:
     from mexica_ai.engines.specs import EngineSpec
@@ -23,7 +24,8 @@ NO_DEADLINE_S = float(MAX_TIME_S)  # timeout of a call that has no deadline
 class GrpcEngine(Engine):
     """The engine behind `HOST:PORT`; the connection opens with the first question.
 
-    The key `weights` is no file: it names one of the server's sets of weights.
+    The key `weights` is no file: it names one of the server's sets of weights. The keys `tls_ca`, `tls_certificate`,
+    `tls_key` and `authority` are those of a `Client`; `token_file` holds its token.
 
     The server caps the limits. A search that is stopped returns no turn: it raises SearchError with reason
     CANCELLED. Without a time the call has no deadline: the server's own limit holds, and `stop` ends it.
@@ -38,7 +40,15 @@ class GrpcEngine(Engine):
     def __init__(self, spec: EngineSpec, defaults: Mapping[str, Any] | None = None) -> None:
         super().__init__(spec, defaults)
         assert spec.target is not None
-        self._client = Client(spec.target)
+        given = spec.options
+        self._client = Client(
+            spec.target,
+            token=read_token(given["token_file"]) if "token_file" in given else None,
+            root_certificates=given.get("tls_ca"),
+            certificate=given.get("tls_certificate"),
+            key=given.get("tls_key"),
+            authority=given.get("authority"),
+        )
 
     def close(self) -> None:
         """Close the connection."""

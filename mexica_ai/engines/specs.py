@@ -130,6 +130,11 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "weights": _printable("a file, or for grpc the name of weights of the server"),
     "evaluator": _printable("a file"),
     "batch": whole_number(1, MAX_BATCH),
+    "tls_ca": _printable("a PEM file with the authorities that sign the server's certificate"),
+    "tls_certificate": _printable("a PEM file"),
+    "tls_key": _printable("a PEM file"),
+    "authority": _printable("a name of the server's certificate"),
+    "token_file": _printable("a file with a bearer token"),
     # Options of the search, see docs/search.md.
     **{name: _number(low, high) for name, (_, low, high) in SEARCH_OPTIONS.items()},
 }
@@ -186,7 +191,10 @@ KINDS = {
         "a command line",
     ),
     "grpc": EngineKind(
-        "mexica_ai.engines.grpc:GrpcEngine", "a server (`mexica-ai serve`)", (*_BUDGET, "weights"), _ADDRESS
+        "mexica_ai.engines.grpc:GrpcEngine",
+        "a server (`mexica-ai serve`)",
+        (*_BUDGET, "weights", "tls_ca", "tls_certificate", "tls_key", "authority", "token_file"),
+        _ADDRESS,
     ),
 }
 

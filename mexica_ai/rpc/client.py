@@ -13,6 +13,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
 from importlib import resources
@@ -31,7 +32,7 @@ import grpc.aio as grpc_aio
 from mexica_ai.io.errors import MexicaAIError, SearchError
 from mexica_ai.io.files import read_bytes
 from mexica_ai.io.strict import quote
-from mexica_ai.rpc import failures, targets
+from mexica_ai.rpc import advice, failures, targets
 from mexica_ai.rpc.calls import Call, Calls, T
 from mexica_ai.v1 import engine_pb2_grpc
 
@@ -51,6 +52,7 @@ class _Connected(Calls):
         root_certificates: str | os.PathLike[str] | bool | None = None,
         certificate: str | os.PathLike[str] | None = None,
         key: str | os.PathLike[str] | None = None,
+        authority: str | None = None,
     ) -> None:
         try:
             self.target = targets.parse(target)
@@ -62,7 +64,14 @@ class _Connected(Calls):
         proxy = targets.proxy_of(target, os.environ)
         # The server's name in messages.
         self._name = target if proxy is None else f"{target} (by the proxy {proxy[0]}, from {proxy[1]})"
-        self._open = _opener(self._grpc, target, root_certificates, certificate, key, is_direct=proxy is None)
+        credentials = _credentials(root_certificates, certificate, key)
+        kind = {"has_tls": credentials is not None, "is_direct": proxy is None}
+        self._advisor = advice.Advisor(target, **kind)
+        options = _options(target, authority, **kind)
+        if credentials is None:
+            self._open = functools.partial(self._grpc.insecure_channel, target, options)
+        else:
+            self._open = functools.partial(self._grpc.secure_channel, target, credentials, options)
         self._opened()
 
     def _opened(self) -> None:
@@ -76,7 +85,11 @@ class _Connected(Calls):
     def _error(self, error: Any) -> MexicaAIError:
         if error.details() == _UNREADABLE:
             return self._bad_answer("no message of the call")
-        return failures.of_call(error, self._name)
+        failure = failures.of_call(error, self._name)
+        if error.code() is not grpc.StatusCode.UNAVAILABLE:
+            return failure
+        what_to_do = self._advisor.on_failure(error.details() or "")
+        return SearchError(f"{failure}; {what_to_do}", reason=failure.reason) if what_to_do else failure
 
     def _stopped(self) -> SearchError:
         return SearchError(f"server {self._name}: CANCELLED: the call was stopped", reason="CANCELLED")
@@ -99,13 +112,18 @@ class Client(_Connected):
         Use TLS, and trust the authorities in this PEM file; True: those of gRPC.
     certificate, key : path-like, optional
         The client's certificate and key, PEM, for a server that requires them.
+    authority : str, optional
+        The name that the certificates of the servers must have, where it is not that of the target: a target of
+        several addresses, such as ``ipv4:10.0.0.1:50051,10.0.0.2:50051``, names none. By default the host of the
+        target; of several addresses the host that they share.
 
     Raises
     ------
     NotationError
         A PEM file cannot be read; reason UNREADABLE_FILE.
     SearchError
-        The target is none, or a certificate is given without `root_certificates`; reason INVALID_CONFIG.
+        The target or the authority is none, or a certificate is given without `root_certificates`; reason
+        INVALID_CONFIG.
 
     Examples
     --------
@@ -216,19 +234,28 @@ class AsyncClient(_Connected):
                 raise self._stopped() from None
             raise
         except grpc_aio.AioRpcError as error:
-            raise self._error(error) from None
+            failure = await self._failure(error)
         finally:
             running.cancel()
+        raise failure
+
+    async def _failure(self, error: Any) -> MexicaAIError:
+        """Return what `_error` does, which may ask the server what it speaks: not in this thread."""
+        if error.code() is not grpc.StatusCode.UNAVAILABLE:
+            return self._error(error)
+        return await asyncio.to_thread(self._error, error)
 
     async def _stream(self, call: Call[T]) -> AsyncGenerator[T, None]:
         running = self._stub(call)(call.request, timeout=call.timeout_s, metadata=self._metadata)
         try:
             async for answer in running:
                 yield self._value(call, answer)
+            return
         except grpc_aio.AioRpcError as error:
-            raise self._error(error) from None
+            failure = await self._failure(error)
         finally:
             running.cancel()
+        raise failure
 
     async def __aenter__(self) -> AsyncClient:
         return self
@@ -251,18 +278,12 @@ def service_config() -> dict[str, Any]:
     return cast("dict[str, Any]", json.loads(text))
 
 
-def _opener(
-    module: Any,
-    target: str,
+def _credentials(
     root_certificates: str | os.PathLike[str] | bool | None,
     certificate: str | os.PathLike[str] | None,
     key: str | os.PathLike[str] | None,
-    is_direct: bool,
-) -> Callable[[], Any]:
-    """Return what makes a channel of `module`, which is grpc or grpc.aio; files are read now."""
-    options = [("grpc.service_config", json.dumps(service_config())), ("grpc.enable_retries", 1)]
-    if is_direct:
-        options += targets.DIRECT
+) -> Any:
+    """Return the credentials of a channel with TLS, or None for one without; files are read now."""
     if root_certificates is None or root_certificates is False:
         if certificate is not None or key is not None:
             raise SearchError(
@@ -270,10 +291,28 @@ def _opener(
                 reason="INVALID_CONFIG",
                 path="certificate",
             )
-        return functools.partial(module.insecure_channel, target, options)
-    credentials = grpc.ssl_channel_credentials(
+        return None
+    return grpc.ssl_channel_credentials(
         None if root_certificates is True else read_bytes(root_certificates),
         None if key is None else read_bytes(key),
         None if certificate is None else read_bytes(certificate),
     )
-    return functools.partial(module.secure_channel, target, credentials, options)
+
+
+def _options(target: str, authority: str | None, has_tls: bool, is_direct: bool) -> list[tuple[str, Any]]:
+    """Return the options of a channel."""
+    if authority is not None and not re.fullmatch(r"[\w.:%\[\]-]+", authority, re.ASCII):
+        raise SearchError(
+            f"authority: given {quote(authority)}; expected a name of the server's certificate, such as "
+            "engine.example.org",
+            reason="INVALID_CONFIG",
+            path="authority",
+        )
+    if authority is None and has_tls:
+        authority = targets.authority_of(target)
+    return [
+        ("grpc.service_config", json.dumps(service_config())),
+        ("grpc.enable_retries", 1),
+        *(targets.DIRECT if is_direct else ()),
+        *([] if authority is None else [("grpc.default_authority", authority)]),
+    ]

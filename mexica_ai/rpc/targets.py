@@ -24,7 +24,7 @@ _PROXY_VARIABLES = ("grpc_proxy", "https_proxy", "http_proxy")  # the first that
 
 def parse(text: str) -> str:
     """Return the target that a text is; ValueError, which says what is expected, if the number of a port is none."""
-    for _, port in _places(text):
+    for _, port in places(text):
         if not port or not re.fullmatch(r"-?\d+", port):
             continue  # perhaps a name that gRPC knows
         if not (re.fullmatch("[0-9]{1,5}", port) and 1 <= int(port) <= MAX_PORT):
@@ -47,7 +47,7 @@ def proxy_of(target: str, environ: Mapping[str, str]) -> tuple[str, str] | None:
         return None
     if proxy.scheme != "http" or not proxy.netloc:  # gRPC uses no others
         return None
-    hosts = [host for host, _ in _places(target)]
+    hosts = [host for host, _ in places(target)]
     exceptions = environ.get("no_grpc_proxy", environ.get("no_proxy", "")).split(",")
     if not hosts or any(map(_is_loopback, hosts)):
         return None
@@ -56,7 +56,7 @@ def proxy_of(target: str, environ: Mapping[str, str]) -> tuple[str, str] | None:
     return proxy.netloc.rpartition("@")[2], variable  # without a password
 
 
-def _places(target: str) -> list[tuple[str, str | None]]:
+def places(target: str) -> list[tuple[str, str | None]]:
     """Return the host of each address of a target, and its port if there is one; nothing for a socket."""
     scheme, _, rest = target.partition(":")
     if scheme.lower() not in _SCHEMES:
@@ -65,15 +65,26 @@ def _places(target: str) -> list[tuple[str, str | None]]:
         return []
     elif rest.startswith("//"):
         rest = rest[2:].partition("/")[2]
-    places: list[tuple[str, str | None]] = []
+    found: list[tuple[str, str | None]] = []
     for place in unquote(rest).lstrip("/").split(","):
         match = re.fullmatch(r"(?:\[([^\]]*)\]|([^:]*))(?::(.*))?", place, re.DOTALL)
         # Several colons without brackets are an address of IPv6 without a port.
         if match is None or (match[1] is None and ":" in (match[3] or "")):
-            places.append((place, None))
+            found.append((place, None))
         else:
-            places.append((match[1] or match[2] or "", match[3]))
-    return places
+            found.append((match[1] or match[2] or "", match[3]))
+    return found
+
+
+def authority_of(target: str) -> str | None:
+    """Return the host that all of several addresses share, whose certificate is the servers'; None if there is none.
+
+    gRPC itself would expect a certificate for the whole list of addresses. Of one address, and of a name, it knows.
+    """
+    hosts = [host for host, _ in places(target)]
+    if len(hosts) < 2 or len(set(hosts)) > 1:
+        return None
+    return f"[{hosts[0]}]" if ":" in hosts[0] else hosts[0]
 
 
 def _is_loopback(host: str) -> bool:

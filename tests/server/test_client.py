@@ -110,7 +110,7 @@ def test_an_async_client_is_for_one_event_loop(address, nim):
 @pytest.mark.parametrize("client", [Client, AsyncClient])
 def test_the_parameters_of_a_client_have_names(client):
     parameters = [*inspect.signature(client).parameters]
-    assert parameters == ["target", "token", "root_certificates", "certificate", "key"]
+    assert parameters == ["target", "token", "root_certificates", "certificate", "key", "authority"]
 
 
 def test_files_of_a_client_are_bytes_and_no_standard_input(tmp_path, monkeypatch):

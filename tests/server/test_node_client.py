@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from servers import RunningServer
+from certificates import make_certificate
+from servers import RunningServer, unavailable_at_first
 
 import mexica_ai as ai
+from mexica_ai.cli.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FOLDER = EXAMPLES / "clients" / "node"
@@ -59,6 +61,43 @@ def test_the_best_turn(server, name):
     assert "STOP_REASON_" in figures
     assert 1 <= len(candidates) <= 3
     assert candidates[0].endswith(best)
+
+
+def test_the_next_position_is_a_saved_position(server, tmp_path, capsys):
+    """Also where proto-loader adds keys to it, and where the message leaves out what is null."""
+    file = tmp_path / "next.json"
+    for name in ("nim", "mexica_opening_4p", "mexica_midgame", "coatl_midgame", "tzolkin_midgame"):
+        start = EXAMPLES / f"{name}.json"
+        done = node("best_turn.mjs", start, "--time", "0.2", "--next", file, "--host", server)
+        assert done.returncode == 0, done.stderr
+        assert main(["show", str(file)]) == 0
+        assert capsys.readouterr().out
+        expected = ai.load(start)
+        expected.push(turn_of(done.stdout.splitlines()[0]))
+        if expected.to_move is not None:  # no random event came after the turn
+            assert ai.load(file) == expected
+
+
+def test_a_host_of_a_game_keeps_the_full_position(server, tmp_path):
+    """Of a game from its deal on, with hidden hands and random events."""
+    file = tmp_path / "position.json"
+    for game in ("mexica", "coatl", "tzolkin"):
+        file.write_text(json.dumps(ai.new_game(game, players=2, seed=5).to_json()))
+        for _ in range(3):
+            done = node("best_turn.mjs", file, "--time", "0.05", "--next", file, "--host", server)
+            assert done.returncode == 0, done.stderr
+            assert ai.load(file).game == game
+
+
+def test_the_published_service_config_retries(tmp_path):
+    (tmp_path / "none.json").write_text("{}")
+    with unavailable_at_first(3, ["take 1 1"]) as (address, requests):
+        ask = ["best_turn.mjs", EXAMPLES / "nim.json", "--host", address]
+        assert node(*ask, "--service-config", tmp_path / "none.json").returncode == 1
+        assert len(requests) == 1
+        done = node(*ask)
+    assert done.returncode == 0, done.stderr
+    assert len(requests) == 4
 
 
 def test_numbers_that_are_0():
@@ -133,3 +172,21 @@ def test_encryption_and_a_token(tmp_path):
             done = node(*ask, *more)
             assert done.returncode == 1
             assert status in done.stderr
+
+
+def test_the_name_in_the_certificate_of_several_addresses(tmp_path):
+    make_certificate(tmp_path, "server")  # of localhost and 127.0.0.1
+    tls = {"tls_certificate": str(tmp_path / "server.pem"), "tls_key": str(tmp_path / "server.key")}
+    (tmp_path / "tokens").write_text(f"node {TOKEN}\n")
+    servers = [
+        RunningServer(None, port=0, host=host, tokens_file=str(tmp_path / "tokens"), **tls)
+        for host in ("127.0.0.1", "127.0.0.2")
+    ]
+    target = "ipv4:" + ",".join(server.address for server in servers)
+    ask = ["best_turn.mjs", EXAMPLES / "nim.json", "--time", "0.1", "--host", target, "--token", TOKEN]
+    ask += ["--ca", tmp_path / "server.pem"]
+    named, misnamed = (node(*ask, "--authority", name) for name in ("localhost", "other.example.org"))
+    for server in servers:
+        server.close()
+    assert named.returncode == 0, named.stderr
+    assert "UNAVAILABLE" in misnamed.stderr

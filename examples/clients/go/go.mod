@@ -1,0 +1,3 @@
+module mexica_ai
+
+go 1.19
