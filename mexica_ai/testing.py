@@ -386,6 +386,11 @@ def _views(case: _Case) -> None:
             for seat in (-1, state.num_players):
                 is_refused = case.refused(functools.partial(views.view, case.fields(state), seat), PositionError)
                 case.expect(is_refused, f"view answers for seat {seat}; expected a PositionError", state)
+            spectators = views.view(data, None)
+            is_right = spectators == views.view(case.fields(state), None) == views.view(spectators, None)
+            case.expect(is_right, "a spectator sees something else in a view", state)
+            is_right = case.fields(text.parse_position(spectators)) == spectators
+            case.expect(is_right, "the view of a spectator is written in another way", state)
             if views.viewer(view) is None:
                 continue
             try:

@@ -175,11 +175,13 @@ class Views:
     ----------
     view : (data, seat) -> dict
         The JSON position that a seat may see, without what is hidden from it, of an object of `Text.format_position`.
+        None: what a spectator sees, which is what all seats see; it can be made of a seat's view, too.
         A seat's view of its own view is the same view. The seat's `view_hash` is the same in its view and in the full
         position; if it is to move, so are the legal actions. NotationError if `seat` is not an integer; PositionError
         if there is no such seat (reason OUT_OF_RANGE), or `data` is the view of another seat (VIEWER_MISMATCH).
     viewer : (state) -> int or None
-        The seat whose view the state is; None for a full position.
+        The seat whose view the state is; `mexica_ai.game.text_forms.SPECTATOR` for a spectator's; None for a full
+        position.
     world_of : (state, seed) -> State
         A full state that agrees with what a seat's view shows, drawn from all that do; 0 <= seed < 2**63.
         PositionError, reason NO_WORLD, if no such state was found.
@@ -196,7 +198,7 @@ class Views:
         state after the turn. PositionError, reason NOT_UNCOVERED, undoes the turn. Default: nothing is refused.
     """
 
-    view: Callable[[Fields, int], Fields]
+    view: Callable[[Fields, int | None], Fields]
     viewer: Callable[[State], int | None]
     world_of: Callable[[State, int], State]
     deal_for: Callable[[State, int, int], bool]
@@ -473,9 +475,13 @@ class Game:
 
     def redact(self, data: Fields) -> Fields:
         """Return the JSON position, in which a seat is to move, that may be shown to this seat; may change `data`."""
+        return self.seen_by(data, data["to_move"])
+
+    def seen_by(self, data: Fields, seat: int | None) -> Fields:
+        """Return the JSON position that may be shown to a seat, or to a spectator (None); may change `data`."""
         if self.secrets.redact is not None:
             data = self.secrets.redact(data)
-        return data if self.views is None else self.views.view(data, data["to_move"])
+        return data if self.views is None else self.views.view(data, seat)
 
     def why_illegal(self, state: State, action: str) -> str:
         """Return why an action, as text, is not legal; "" if there is nothing to say. See `Reasons`."""
