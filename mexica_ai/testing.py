@@ -477,10 +477,10 @@ def _pictures(case: _Case) -> None:
         paths: dict[tuple[str, ...], str] = {}
         for action, entry in entries.items():
             case.expect(not tools or entry.tool in tools, f"{action} is entered by {entry.tool!r}, no tool", state)
-            path = (entry.tool, *entry.targets)
+            path = (entry.tool, *entry.paths)
             case.expect(path not in paths, f"{action} and {paths.get(path)} are entered alike", state)
             paths[path] = action
-            missing = {target for target in entry.targets if not target.startswith(MENU)} - shown
+            missing = {target for target in entry.paths if not target.startswith(MENU)} - shown
             case.expect(not missing, f"{action} is entered at {sorted(missing)}, which the picture lacks", state)
         for path, action in paths.items():
             shorter = [path[:length] for length in range(1, len(path)) if path[:length] in paths]

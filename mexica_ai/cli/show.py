@@ -38,14 +38,15 @@ Examples:
 """
 
 
-_SPECTATOR = "spectator"
+SPECTATOR = "spectator"
 
 
-def _viewer(text: str) -> int | str:
+def viewer(text: str) -> int | str:
+    """Return the seat that a text names, or `SPECTATOR`."""
     try:
-        return text if text == _SPECTATOR else whole_number(0, 3)(text)
+        return text if text == SPECTATOR else whole_number(0, 3)(text)
     except ValueError as expected:
-        raise ValueError(f"`{_SPECTATOR}`, or {expected}") from None
+        raise ValueError(f"`{SPECTATOR}`, or {expected}") from None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_game_option(parser, default=None)
     parser.add_argument(
         "--viewer",
-        type=common.argument(_viewer),
+        type=common.argument(viewer),
         metavar="SEAT",
         help="hide what this seat does not see, or with `spectator` what not every seat sees, in games with hidden "
         "information (default: hide nothing)",
@@ -99,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
         note: list[str] = []
     else:
         position, note = _read_turn(args)
-    if args.viewer == _SPECTATOR:
+    if args.viewer == SPECTATOR:
         position = position.view(None)
     elif args.viewer is not None:
         if not 0 <= args.viewer < position.players:

@@ -31,7 +31,7 @@ from cext.core.contract.game import State
 from cext.core.learning.weights import Weights, WeightsSpec
 from mexica_ai.game import weights as files_of_weights
 from mexica_ai.game.compact import bad_compact
-from mexica_ai.game.entry import MENU, Entry, Tool
+from mexica_ai.game.entry import Entry, Kind, Tool, choice
 from mexica_ai.io.errors import NotationError, PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import parse_json, quote
@@ -247,7 +247,7 @@ class Events:
 
 def menu_entry(action: str, fields: Fields) -> Entry:
     """Return the entry of an action that is chosen by its text alone."""
-    return Entry("", (MENU + action,))
+    return Entry("", (choice(action, action.partition(" ")[2], Kind.UNSPECIFIED),))
 
 
 @dataclass(frozen=True)
@@ -268,7 +268,8 @@ class Picture:
     tools : tuple of Tool
         The kinds of actions that a person chooses from, in the order of their buttons.
     entry : (action, fields) -> Entry
-        How a person enters a legal action, as text, in a position. Default: chosen by its text alone.
+        How a person enters a legal action, as text, in a position, and what it names: for the page, and for clients
+        that get actions as data (`mexica_ai.game.details`). Default: chosen by its text alone.
     describe_targets : (fields) -> dict of str to str
         Descriptions of the picture's targets, for people who do not see it. Default: none.
     grid : dict, optional

@@ -8,6 +8,7 @@ from typing import Any
 
 from cext.core.contract.game import CHANCE, State
 from mexica_ai.game import compact, registry
+from mexica_ai.game.details import ActionDetail, details_of
 from mexica_ai.game.position_text import TURN_SEPARATOR, compact_data, game_of, position_data, split_turn
 from mexica_ai.game.steps import play_steps
 from mexica_ai.game.text_forms import SPECTATOR, viewer_name
@@ -198,6 +199,10 @@ class Position:
         if self.to_move is not None:
             require_seat_to_move(self)
         return sorted(map(self._game.text.format_action, self._state.legal_actions()))
+
+    def legal_details(self) -> list[ActionDetail]:
+        """Return the legal actions as data: what each names and costs, and in words; see `legal_actions`."""
+        return details_of(self)
 
     def push(self, turn: str | list[str], *, partial: bool = False) -> None:
         """Play a whole turn. After an error the position is unchanged.
