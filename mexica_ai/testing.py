@@ -523,10 +523,11 @@ def _reasons(case: _Case) -> None:
         effects = reasons.describe_effects(before, case.fields(after), state.current_player)
         is_text = isinstance(effects, list) and all(isinstance(effect, str) and effect for effect in effects)
         case.expect(is_text, f"describe_effects gives {effects!r}; expected clauses", state)
-        seat = before.get("seats", [{}] * state.num_players)[state.current_player]
-        for key in reasons.spends:
-            value = before.get(key, seat.get(key) if isinstance(seat, dict) else None)
-            case.expect(type(value) in (int, float), f"actions cost {key}, which is no number", state)
+        for stocks in (before, reasons.stocks(state) if reasons.stocks else before):
+            seat = stocks.get("seats", [{}] * state.num_players)[state.current_player]
+            for key in reasons.spends:
+                value = stocks.get(key, seat.get(key) if isinstance(seat, dict) else None)
+                case.expect(type(value) in (int, float), f"actions cost {key}, which is no number", state)
 
 
 check_reasons = _for_each_start(_reasons)

@@ -305,12 +305,16 @@ class Reasons:
         turn that a search expects, a sequence of actions, uses what the action took or placed; "" if it does not.
         Needed only for what the rules alone do not show: whether later actions are legal without it is found anyway.
         Default: nothing.
+    stocks : (state) -> dict, optional
+        The part of the JSON position that has the keys of `spends`, where that is faster to make: it is asked for after
+        each legal action. Default: the whole, `Text.format_position`.
     """
 
     why_illegal: Callable[[Fields, str, Callable[[Fields], bool]], str] = lambda fields, action, is_legal: ""
     describe_effects: Callable[[Fields, Fields, int], list[str]] = lambda before, after, seat: []
     spends: tuple[str, ...] = ()
     serves: Callable[[str, Sequence[str]], str] = lambda action, turn: ""
+    stocks: Callable[[State], Fields] | None = None
 
 
 @dataclass(frozen=True)

@@ -89,23 +89,27 @@ def details_of(position: Position) -> list[ActionDetail]:
     if not actions:
         return []
     game, fields, state = registry.get(position.game), position.to_json(), position.state
+    numbers = {game.text.format_action(number): number for number in state.legal_actions()}
     tools = {tool.name: tool for tool in game.picture.tools}
     described = game.picture.describe_targets(fields)
     return [
-        _detail(action, game.picture.entry(action, fields), tools, described, cost_of(game, state, fields, action))
+        _detail(
+            action, game.picture.entry(action, fields), tools, described, _cost(game, state, fields, numbers[action])
+        )
         for action in actions
     ]
 
 
-def cost_of(game: Game, state: State, fields: JsonObject, action: str) -> dict[str, int]:
+def _cost(game: Game, state: State, fields: JsonObject, action: int) -> dict[str, int]:
     """Return what a legal action costs the seat to move, from a state and its JSON position."""
     if not game.reasons.spends:
         return {}
     after = state.copy()
-    after.apply(game.text.parse_action(action))
+    after.apply(action)
     if after.turn != state.turn:
         return {}
-    return spent(fields, game.text.format_position(after), state.current_player, game.reasons.spends, False)
+    stocks = game.reasons.stocks or game.text.format_position
+    return spent(fields, stocks(after), state.current_player, game.reasons.spends, False)
 
 
 def cost_text(cost: dict[str, int]) -> str:

@@ -13,10 +13,7 @@ _KIND = "TARGET_KIND_"
 
 def detail_to_message(detail: ActionDetail) -> engine_pb2.ActionDetail:
     """Return the message of a legal action as data."""
-    targets = [
-        engine_pb2.ActionDetail.Target(kind=_KIND + one.kind, **_fields(one))
-        for one in detail.targets
-    ]
+    targets = [engine_pb2.ActionDetail.Target(kind=_KIND + one.kind, **_fields(one)) for one in detail.targets]
     return engine_pb2.ActionDetail(
         action=detail.action,
         verb=detail.verb,
