@@ -81,8 +81,8 @@ def events_of(record: dict[str, Any], *, draws: int = NUM_DRAWS) -> list[EventWo
     position = Position.from_json(record["start"])
     if position.viewer is not None:
         raise PositionError(
-            f"start: given the view of {viewer_name(position.viewer)}; expected a full position, since what an event is worth "
-            "depends on what all seats hold",
+            f"start: given the view of {viewer_name(position.viewer)}; expected a full position, since what an event "
+            "is worth depends on what all seats hold",
             reason="NOT_FULL",
             path="start",
         )

@@ -15,7 +15,7 @@ from mexica_ai.game.records import position_at
 from mexica_ai.game.text_forms import viewer_name
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.files import read_text
-from mexica_ai.io.strict import parse_json, quote
+from mexica_ai.io.strict import parse_json
 
 MAX_BYTES = 64 << 20  # of a file of openings
 

@@ -65,7 +65,7 @@ def observe(position: Position, viewer: int | None = None) -> np.ndarray:
         )
     if position.viewer not in (None, viewer):
         raise PositionError(
-            f"viewer: given {viewer}; expected a seat, since the position is the view of {viewer_name(position.viewer)}",
+            f"viewer: given {viewer}; expected the viewer of the position, {viewer_name(position.viewer)}",
             reason="VIEWER_MISMATCH",
             path="viewer",
         )

@@ -171,12 +171,6 @@ def test_the_client_has_views(client, coatl):
     assert client.apply_turn(coatl, turn).views == []
 
 
-def test_mexica_hides_the_tokens_of_the_second_period_from_all(client):
-    position = ai.new_game("mexica", seed=3)
-    assert position.to_json()["calpulli"]["upcoming"]
-    assert not client.view(position, None).to_json()["calpulli"].get("upcoming")
-
-
 # ---- the compact form
 
 
