@@ -75,10 +75,10 @@ def _require_turn(position: Position, actions: list[str]) -> None:
     if position.is_over:
         raise GameOverError("the game is over; expected no more turns")
     if position.is_chance:
-        problem = "a random event comes before the next turn; expected its outcome as the turn, or `draw_events`"
+        problem = "the outcome of the random event that comes before the next turn, or `draw_events`"
     else:
-        problem = f"expected the actions of seat {position.to_move}'s turn, which LegalActions and BestTurn name"
-    raise NotationError(f"turn.actions: is empty; {problem}", reason="MISSING_FIELD", path="turn.actions")
+        problem = f"the actions of seat {position.to_move}'s turn, which LegalActions and BestTurn name"
+    raise paths.is_empty("turn.actions", problem)
 
 
 def _add_views(message: engine_pb2.ApplyTurnResponse | engine_pb2.LegalActionsResponse, position: Position) -> None:
@@ -137,4 +137,6 @@ def validate_position(request: engine_pb2.ValidatePositionRequest) -> engine_pb2
 def consider(request: engine_pb2.ConsiderProposalRequest) -> engine_pb2.ConsiderProposalResponse:
     wire.check_size(request)
     position = wire.position_from_message(request.position)
+    if not request.actions:
+        raise paths.is_empty("actions", "what is proposed, an action or more")
     return wire.verdict_to_message(consider_proposal(position, list(request.actions)))

@@ -156,11 +156,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     ) -> engine_pb2.StopAnalysisResponse:
         """End running analyses of this caller; see engine.proto."""
         if not request.analysis_id:
-            raise NotationError(
-                "analysis_id: is empty; expected the name of a running analysis",
-                reason="MISSING_FIELD",
-                path="analysis_id",
-            )
+            raise paths.is_empty("analysis_id", "the name of a running analysis")
         stops = self._analyses.get((CALLER.get(), request.analysis_id), ())
         for stop in stops:
             stop.set()
@@ -184,6 +180,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         indices = _turn_indices(request)
         for number, turn in enumerate(request.turns):
             wire.check_size(turn, f"turns[{number}]")
+            if not turn.actions:
+                raise paths.is_empty(f"turns[{number}].actions", "the actions of a turn or a random event")
         call, seed = _call(context), wire.seed_of(request)
         limits = self._scheduler.admission.clamp(**wire.limits_of(request.limits))
         start = await self._lightly(call, functools.partial(wire.position_from_message, path="start"), request.start)

@@ -279,6 +279,34 @@ def test_a_turn_that_is_missing_is_named_as_a_field(server, actions, events, wor
     assert [fault.field for fault in faults] == ["turn.actions"]
 
 
+@pytest.mark.parametrize(
+    ("method", "request_", "field"),
+    [
+        ("ConsiderProposal", engine_pb2.ConsiderProposalRequest(), "actions"),
+        ("EvaluateRecord", engine_pb2.EvaluateRecordRequest(turns=[engine_pb2.Turn()]), "turns[0].actions"),
+        ("StopAnalysis", engine_pb2.StopAnalysisRequest(), "analysis_id"),
+    ],
+)
+def test_what_is_empty_is_named_as_a_field(server, method, request_, field):
+    nim = engine_pb2.Position(compact="nim/1 3,5,7 2,0,1,1")
+    for name in ("position", "start"):
+        if name in request_.DESCRIPTOR.fields_by_name:
+            getattr(request_, name).CopyFrom(nim)
+    call = getattr(server.stub, method)
+    ask = (lambda request: list(call(request))) if method == "EvaluateRecord" else call
+    code, reason, message, faults = failure(ask, request_)
+    assert (code, reason) == (grpc.StatusCode.INVALID_ARGUMENT, "MISSING_FIELD")
+    assert message.startswith(f"{field}: is empty; expected ")
+    assert [fault.field for fault in faults] == [field]
+
+
+def test_an_unknown_option_of_another_game_is_found_in_its_field(server):
+    other = {"name": "nim", "options_json": '{"x": 1}'}
+    _, reason, _, faults = failure(server.stub.NewGame, engine_pb2.NewGameRequest(other_game=other))
+    assert reason == "UNKNOWN_OPTION"
+    assert [fault.field for fault in faults] == ["other_game.options_json"]
+
+
 def test_views_on_the_command_line(server, capfd, coatl):
     def cli(*args):
         assert main([*args]) == 0
