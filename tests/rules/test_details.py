@@ -13,7 +13,7 @@ from mexica_ai.game.steps import play_steps
 
 GAMES = ("coatl", "mexica", "nim", "tzolkin")
 KINDS = {
-    "coatl": {"CARD", "CHOICE", "COATL", "COATL_END", "DECK", "PIECE"},
+    "coatl": {"CARD", "CHOICE", "DECK", "FIGURE", "FIGURE_END", "PIECE"},
     "mexica": {"AXIS", "BRIDGE", "CHOICE", "SPACE"},
     "nim": {"CHOICE", "PILE"},
     "tzolkin": {"CHOICE", "GEAR", "GEAR_ACTION", "TECHNOLOGY", "TEMPLE", "TILE", "TOOTH"},

@@ -248,7 +248,7 @@ def test_an_action_as_data_in_protobufs_json(server):
         "seat": 0,
         "element": "hand:0:P05",
     }
-    assert (data["targets"][1]["kind"], data["targets"][1]["name"]) == ("TARGET_KIND_COATL", "2")
+    assert (data["targets"][1]["kind"], data["targets"][1]["name"]) == ("TARGET_KIND_FIGURE", "2")
 
 
 def test_the_kinds_of_targets_are_those_of_the_proto():

@@ -46,7 +46,7 @@ def entry(action: str, fields: JsonObject) -> Entry:
         case "add", [number, end, letter]:
             kind = end if end in ("head", "tail") else "body"
             side = {"head": "left", "tail": "right"}.get(end, end)
-            where = Target(f"coatl:{seat}:{number}:{side}", Kind.COATL_END, f"{number} {end}", seat)
+            where = Target(f"coatl:{seat}:{number}:{side}", Kind.FIGURE_END, f"{number} {end}", seat)
             return Entry("add", (_stored(seat, kind, letter), where))
         case "play", [number, card]:
             return Entry("play", (_held(seat, card), _coatl(seat, number)))
@@ -70,7 +70,7 @@ def _held(seat: int, card: str) -> Target:
 
 
 def _coatl(seat: int, number: str) -> Target:
-    return Target(f"coatl:{seat}:{number}", Kind.COATL, number, seat)
+    return Target(f"coatl:{seat}:{number}", Kind.FIGURE, number, seat)
 
 
 def describe(fields: JsonObject) -> dict[str, str]:
