@@ -64,6 +64,8 @@ class ActionDetail:
         It in words.
     tool, key : str
         The kind of action among which a person chooses first, and the letter that chooses it; "" for games without.
+    any_order : bool
+        Whether the targets may be chosen in another order, too.
     entry : Entry
         How a person enters it on the page.
     """
@@ -75,6 +77,7 @@ class ActionDetail:
     label: str
     tool: str
     key: str
+    any_order: bool
     entry: Entry
 
     def to_json(self) -> JsonObject:
@@ -131,14 +134,14 @@ def _detail(
     verb = action.partition(" ")[0]
     tool = tools.get(entry.tool)
     if tool is None:
-        return ActionDetail(action, verb, [], costs, action, "", "", entry)
+        return ActionDetail(action, verb, [], costs, action, "", "", False, entry)
     targets = [_target(target, described) for target in entry.targets]
     named = [
         target.name if target.kind in _NAMED_BY_PLACE else detail.words
         for target, detail in zip(entry.targets, targets, strict=True)
     ]
     label = f"{tool.label}: {'; '.join(named)}" if named else tool.label
-    return ActionDetail(action, verb, targets, costs, label, tool.name, tool.key, entry)
+    return ActionDetail(action, verb, targets, costs, label, tool.name, tool.key, tool.any_order, entry)
 
 
 def _target(target: Target, described: dict[str, str]) -> TargetDetail:

@@ -22,6 +22,7 @@ def detail_to_message(detail: ActionDetail) -> engine_pb2.ActionDetail:
         label=detail.label,
         tool=detail.tool,
         key=detail.key,
+        any_order=detail.any_order,
     )
 
 
@@ -51,5 +52,6 @@ def detail_from_message(message: engine_pb2.ActionDetail) -> ActionDetail:
         label=message.label,
         tool=message.tool,
         key=message.key,
+        any_order=message.any_order,
         entry=Entry(message.tool, tuple(paths)),
     )

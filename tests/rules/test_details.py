@@ -91,7 +91,9 @@ def test_the_actions_of_mexica_in_words():
         "label": "Move the pilli: U6; walk",
         "tool": "move",
         "key": "m",
+        "any_order": False,
     }
+    assert {detail.tool for detail in details.values() if detail.any_order} <= {"canal"}
 
 
 def test_costs_differ_within_a_tool():
