@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from mexica_ai.analysis.settings import SearchSettings
     from mexica_ai.analysis.stopping import Stop
     from mexica_ai.game.contract import Opinion
+    from mexica_ai.game.loading import load
     from mexica_ai.game.move_writer import format_moves
-    from mexica_ai.game.position import Position, load, new_game
+    from mexica_ai.game.position import Position, new_game
     from mexica_ai.game.proposals import Verdict, consider_proposal
     from mexica_ai.game.records import make_record, parse_record, position_at, replay
     from mexica_ai.io.errors import (
@@ -89,7 +90,8 @@ _HOMES = {
     "analysis.limits": {"Limits"},
     "game.contract": {"Opinion"},
     "game.move_writer": {"format_moves"},
-    "game.position": {"Position", "load", "new_game"},
+    "game.loading": {"load"},
+    "game.position": {"Position", "new_game"},
     "game.proposals": {"Verdict", "consider_proposal"},
     "game.records": {"make_record", "parse_record", "position_at", "replay"},
     "analysis.results": {"Candidate", "Result"},

@@ -16,6 +16,7 @@ from mexica_ai.engines.base import Engine
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import make_record
+from mexica_ai.game.text_forms import viewer_name
 from mexica_ai.io import files
 from mexica_ai.io.errors import IllegalActionError, MexicaAIError, PositionError
 from mexica_ai.io.json_types import JsonObject
@@ -38,7 +39,7 @@ class Session:
     def __init__(self, position: Position, engines: Mapping[int, Engine], record: str | None = None) -> None:
         if position.viewer is not None:
             raise PositionError(
-                f"the position is the view of seat {position.viewer}; expected a full one, to play on",
+                f"the position is the view of {viewer_name(position.viewer)}; expected a full one, to play on",
                 reason="VIEWER_MISMATCH",
                 path="position.viewer",
             )

@@ -386,6 +386,11 @@ def _views(case: _Case) -> None:
             for seat in (-1, state.num_players):
                 is_refused = case.refused(functools.partial(views.view, case.fields(state), seat), PositionError)
                 case.expect(is_refused, f"view answers for seat {seat}; expected a PositionError", state)
+            spectators = views.view(data, None)
+            is_right = spectators == views.view(case.fields(state), None) == views.view(spectators, None)
+            case.expect(is_right, "a spectator sees something else in a view", state)
+            is_right = case.fields(text.parse_position(spectators)) == spectators
+            case.expect(is_right, "the view of a spectator is written in another way", state)
             if views.viewer(view) is None:
                 continue
             try:
@@ -472,10 +477,10 @@ def _pictures(case: _Case) -> None:
         paths: dict[tuple[str, ...], str] = {}
         for action, entry in entries.items():
             case.expect(not tools or entry.tool in tools, f"{action} is entered by {entry.tool!r}, no tool", state)
-            path = (entry.tool, *entry.targets)
+            path = (entry.tool, *entry.paths)
             case.expect(path not in paths, f"{action} and {paths.get(path)} are entered alike", state)
             paths[path] = action
-            missing = {target for target in entry.targets if not target.startswith(MENU)} - shown
+            missing = {target for target in entry.paths if not target.startswith(MENU)} - shown
             case.expect(not missing, f"{action} is entered at {sorted(missing)}, which the picture lacks", state)
         for path, action in paths.items():
             shorter = [path[:length] for length in range(1, len(path)) if path[:length] in paths]
@@ -518,10 +523,11 @@ def _reasons(case: _Case) -> None:
         effects = reasons.describe_effects(before, case.fields(after), state.current_player)
         is_text = isinstance(effects, list) and all(isinstance(effect, str) and effect for effect in effects)
         case.expect(is_text, f"describe_effects gives {effects!r}; expected clauses", state)
-        seat = before.get("seats", [{}] * state.num_players)[state.current_player]
-        for key in reasons.spends:
-            value = before.get(key, seat.get(key) if isinstance(seat, dict) else None)
-            case.expect(type(value) in (int, float), f"actions cost {key}, which is no number", state)
+        for stocks in (before, reasons.stocks(state) if reasons.stocks else before):
+            seat = stocks.get("seats", [{}] * state.num_players)[state.current_player]
+            for key in reasons.spends:
+                value = stocks.get(key, seat.get(key) if isinstance(seat, dict) else None)
+                case.expect(type(value) in (int, float), f"actions cost {key}, which is no number", state)
 
 
 check_reasons = _for_each_start(_reasons)

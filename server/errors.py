@@ -1,6 +1,6 @@
 """Conversion of the package's exceptions to gRPC statuses with details.
 
-Every status has a google.rpc.ErrorInfo (domain ``mexica_ai``, the exception's `reason`, and its class under
+Every status has a google.rpc.ErrorInfo (domain ``v1.mexica-ai``, the exception's `reason`, and its class under
 the metadata key ``error``). INVALID_ARGUMENT also has a google.rpc.BadRequest with one violation per fault;
 RESOURCE_EXHAUSTED and UNAVAILABLE have a google.rpc.RetryInfo if the time for a retry is known.
 """

@@ -6,7 +6,7 @@ import contextlib
 import re
 from collections.abc import Iterator
 
-from mexica_ai.io.errors import MexicaAIError, Violation
+from mexica_ai.io.errors import MexicaAIError, NotationError, Violation
 
 Rule = tuple[str, str]  # a pattern of the whole path, and the field of the request
 
@@ -25,12 +25,17 @@ def position(game: str) -> list[Rule]:
 
 def options(game: str) -> list[Rule]:
     """Return the rules for the options of a new game."""
-    return [(r"options\.(players|seed)", r"\1"), (r"options\.(.+)", rf"{game}.\1")]
+    return [(r"options\.(players|seed)", r"\1"), (r"options\.(.+)", rf"{game}.\1"), (r"options", game)]
 
 
 def within(field: str) -> list[Rule]:
     """Return the rule for a request that is a field of another one."""
     return [(r"(.+)", rf"{field}.\1")]
+
+
+def is_empty(field: str, expected: str) -> NotationError:
+    """Return the error for a field that must not be empty."""
+    return NotationError(f"{field}: is empty; expected {expected}", reason="MISSING_FIELD", path=field)
 
 
 def last_of(field: str) -> list[Rule]:

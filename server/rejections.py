@@ -20,11 +20,11 @@ from google.rpc import error_details_pb2, status_pb2
 from grpc_status import rpc_status
 
 from mexica_ai.io.errors import MexicaAIError, SearchError
+from mexica_ai.rpc import failures
 from mexica_ai.server import handlers
 from mexica_ai.server.handlers import Context, Continuation, Handler
 from mexica_ai.server.slots import loop_time
 
-DOMAIN = "mexica_ai"
 UNAUTHENTICATED = ""  # all callers without a valid token count as one caller
 REJECTIONS_PER_S = 50.0  # of one caller
 REJECTIONS_AT_ONCE = 100.0
@@ -95,7 +95,7 @@ def new_status(
     """Return a status with its ErrorInfo: the reason, the name of the exception's class, the id of the call."""
     status = status_pb2.Status(code=code.value[0], message=message)
     metadata = {"error": error.__name__, "request_id": request_id or handlers.REQUEST_ID.get()}
-    status.details.add().Pack(error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=metadata))
+    status.details.add().Pack(error_details_pb2.ErrorInfo(reason=reason, domain=failures.DOMAIN, metadata=metadata))
     return status
 
 

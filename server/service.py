@@ -156,11 +156,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     ) -> engine_pb2.StopAnalysisResponse:
         """End running analyses of this caller; see engine.proto."""
         if not request.analysis_id:
-            raise NotationError(
-                "analysis_id: is empty; expected the name of a running analysis",
-                reason="MISSING_FIELD",
-                path="analysis_id",
-            )
+            raise paths.is_empty("analysis_id", "the name of a running analysis")
         stops = self._analyses.get((CALLER.get(), request.analysis_id), ())
         for stop in stops:
             stop.set()
@@ -184,6 +180,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         indices = _turn_indices(request)
         for number, turn in enumerate(request.turns):
             wire.check_size(turn, f"turns[{number}]")
+            if not turn.actions:
+                raise paths.is_empty(f"turns[{number}].actions", "the actions of a turn or a random event")
         call, seed = _call(context), wire.seed_of(request)
         limits = self._scheduler.admission.clamp(**wire.limits_of(request.limits))
         start = await self._lightly(call, functools.partial(wire.position_from_message, path="start"), request.start)
@@ -266,20 +264,26 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     @answers_errors
     async def NewGame(self, request: engine_pb2.NewGameRequest, context: Context) -> engine_pb2.NewGameResponse:
         """Deal a new game; see engine.proto."""
-        return await self._lightly(_call(context), answers.deal, request)
+        return await self._lightly(_call(context), answers.deal, request, is_quick=not request.with_views)
 
     @answers_errors
     async def ApplyTurn(self, request: engine_pb2.ApplyTurnRequest, context: Context) -> engine_pb2.ApplyTurnResponse:
         """Play a turn; see engine.proto."""
-        return await self._lightly(_call(context), answers.apply_turn, request, is_quick=not _is_view(request.position))
+        is_quick = not (request.with_views or _is_view(request.position))
+        return await self._lightly(_call(context), answers.apply_turn, request, is_quick=is_quick)
+
+    @answers_errors
+    async def GetView(self, request: engine_pb2.GetViewRequest, context: Context) -> engine_pb2.GetViewResponse:
+        """Return a view of a position; see engine.proto."""
+        return await self._lightly(_call(context), answers.get_view, request)
 
     @answers_errors
     async def LegalActions(
         self, request: engine_pb2.LegalActionsRequest, context: Context
     ) -> engine_pb2.LegalActionsResponse:
         """List legal actions; see engine.proto."""
-        is_quick = not (request.actions and _is_view(request.position))
-        return await self._lightly(_call(context), answers.legal_actions, request, is_quick=is_quick)
+        is_slow = request.detail or request.with_views or (request.actions and _is_view(request.position))
+        return await self._lightly(_call(context), answers.legal_actions, request, is_quick=not is_slow)
 
     @answers_errors
     async def ValidatePosition(
@@ -355,7 +359,7 @@ def _read_position(message: engine_pb2.Position) -> Position:
 def _is_view(message: engine_pb2.Position) -> bool:
     """Whether a position is what one seat sees: there another seat's action is tried with many hands."""
     game = message.WhichOneof("game")
-    if game == wire.JSON:
+    if game in (wire.JSON, wire.COMPACT):
         return True  # it may be one
     position = message if game is None else getattr(message, game)
     return "viewer" in position.DESCRIPTOR.fields_by_name and position.HasField("viewer")

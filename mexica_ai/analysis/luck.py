@@ -23,6 +23,7 @@ from cext.core.learning.weights import Weights
 from mexica_ai.game import registry
 from mexica_ai.game.contract import Game
 from mexica_ai.game.position import Position
+from mexica_ai.game.text_forms import viewer_name
 from mexica_ai.io.errors import PositionError
 
 NUM_DRAWS = 64  # outcomes drawn anew for each event; they add 1/64 to the variance of an event's worth
@@ -80,8 +81,8 @@ def events_of(record: dict[str, Any], *, draws: int = NUM_DRAWS) -> list[EventWo
     position = Position.from_json(record["start"])
     if position.viewer is not None:
         raise PositionError(
-            f"start: given the view of seat {position.viewer}; expected a full position, since what an event is worth "
-            "depends on what all seats hold",
+            f"start: given the view of {viewer_name(position.viewer)}; expected a full position, since what an event "
+            "is worth depends on what all seats hold",
             reason="NOT_FULL",
             path="start",
         )

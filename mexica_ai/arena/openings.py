@@ -12,9 +12,10 @@ from typing import Any
 from mexica_ai.game.compact import split_header
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import position_at
+from mexica_ai.game.text_forms import viewer_name
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.files import read_text
-from mexica_ai.io.strict import parse_json, quote
+from mexica_ai.io.strict import parse_json
 
 MAX_BYTES = 64 << 20  # of a file of openings
 
@@ -96,7 +97,7 @@ def _check(position: Position, game: str, players: int, where: str) -> None:
     elif position.is_over:
         problem = "a game that is over; expected one in which a turn can be played"
     elif position.viewer is not None:
-        problem = f"the view of seat {quote(position.viewer)}; expected a full position"
+        problem = f"the view of {viewer_name(position.viewer)}; expected a full position"
     elif not position.has_one_world:
         problem = "a position that leaves open what will be drawn; expected one with nothing unknown"
     if problem:

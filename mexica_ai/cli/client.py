@@ -13,7 +13,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 from mexica_ai.analysis.results import Result
-from mexica_ai.cli import annotate, apply, common, legal, new
+from mexica_ai.cli import annotate, apply, common, legal, new, show
 from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
 from mexica_ai.cli.records import read_record
@@ -279,15 +279,29 @@ def _declare_position(parser: argparse.ArgumentParser) -> None:
 def _declare_legal(parser: argparse.ArgumentParser) -> None:
     _declare_position(parser)
     legal.add_after_option(parser)
+    legal.add_detail_option(parser)
 
 
 def _legal(args: argparse.Namespace, client: Client) -> None:
     position = common.read_position(args.position)
-    actions = client.legal_actions(position) if legal.begin_turn(position, args.after) else []
-    if args.json:
-        print(json.dumps(actions))
+    goes_on = legal.begin_turn(position, args.after)
+    if args.detail:
+        legal.show_details(client.legal_details(position) if goes_on else [], args.json)
     else:
-        terminal.say(*actions)
+        legal.show_actions(client.legal_actions(position) if goes_on else [], args.json)
+
+
+def _declare_view(parser: argparse.ArgumentParser) -> None:
+    common.add_position_argument(parser)
+    parser.add_argument(
+        "viewer", type=common.argument(show.viewer), metavar="VIEWER", help="a seat, from 0, or `spectator`"
+    )
+
+
+def _view(args: argparse.Namespace, client: Client) -> None:
+    position = common.read_position(args.position)
+    seat = None if args.viewer == show.SPECTATOR else args.viewer
+    print(json.dumps(client.view(position, seat).to_json()))
 
 
 def _validate(args: argparse.Namespace, client: Client) -> int:
@@ -383,6 +397,7 @@ _CALLS = {
     "stop": ("end a running analysis, which then prints its last result", _declare_stop, _stop),
     "new": ("deal a new game", new.add_deal_options, _new),
     "apply": (apply.SUMMARY, apply.add_arguments, _apply),
+    "view": ("print a position as a seat or a spectator may see it, as JSON", _declare_view, _view),
     "legal": (legal.SUMMARY, _declare_legal, _legal),
     "validate": (
         "list the faults of a position; exit code 2 if there are any",

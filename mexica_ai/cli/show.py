@@ -16,7 +16,8 @@ from mexica_ai.io.errors import NotationError
 
 SUMMARY = "print a position, or one of a played game, as text"
 DESCRIPTION = """\
-Check a position and print it as text; with --viewer only what that seat sees.
+Check a position and print it as text; with --viewer only what that seat sees,
+or with --viewer spectator what every seat sees.
 
 With --turn, read a record of a game instead and print its position after so
 many turns: 0 is the start. Random events count, as in `mexica-ai annotate`. So
@@ -37,6 +38,17 @@ Examples:
 """
 
 
+SPECTATOR = "spectator"
+
+
+def viewer(text: str) -> int | str:
+    """Return the seat that a text names, or `SPECTATOR`."""
+    try:
+        return text if text == SPECTATOR else whole_number(0, 3)(text)
+    except ValueError as expected:
+        raise ValueError(f"`{SPECTATOR}`, or {expected}") from None
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
@@ -53,9 +65,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_game_option(parser, default=None)
     parser.add_argument(
         "--viewer",
-        type=common.argument(whole_number(0, 3)),
+        type=common.argument(viewer),
         metavar="SEAT",
-        help="hide what this seat does not see, in games with hidden information (default: hide nothing)",
+        help="hide what this seat does not see, or with `spectator` what not every seat sees, in games with hidden "
+        "information (default: hide nothing)",
     )
     parser.add_argument(
         "--format",
@@ -87,7 +100,9 @@ def run(args: argparse.Namespace) -> int:
         note: list[str] = []
     else:
         position, note = _read_turn(args)
-    if args.viewer is not None:
+    if args.viewer == SPECTATOR:
+        position = position.view(None)
+    elif args.viewer is not None:
         if not 0 <= args.viewer < position.players:
             raise NotationError(
                 f"--viewer: given {args.viewer}; expected a seat from 0 to {position.players - 1}", reason="BAD_USAGE"

@@ -11,6 +11,7 @@ from cext.core.learning.batch import Batch
 from mexica_ai.analysis.limits import out_of_memory
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, new_game
+from mexica_ai.game.text_forms import viewer_name
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.strict import quote
@@ -111,7 +112,7 @@ def _checked(starts: Any, game: str, players: int | None, options: dict[str, Any
         if position.game != game:
             raise _refused(path, position.game, f"a position of {game}")
         if position.viewer is not None:
-            raise _refused(path, f"the view of seat {position.viewer}", "a full position")
+            raise _refused(path, f"the view of {viewer_name(position.viewer)}", "a full position")
         if players is None:
             players = position.players
         if position.players != players:

@@ -11,11 +11,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from mexica_ai.game.text_forms import SPECTATOR
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import quote
 
 VERSION = 1  # of the compact forms
 NONE = "-"
+ANYBODY = "*"  # as the viewer: a spectator
 HIDDEN = "?"
 _HEADER = re.compile(r"\s*([a-z][a-z0-9_]*)/([0-9]{1,9}) (?=\S)(.*\S)\s*")
 CARDS = r"(?:(?:[0-9]{2}|\?\?)+|-)"  # pattern of `join_numbers`
@@ -94,6 +96,16 @@ def or_none(value: object) -> str:
 def text_of(entry: str) -> str:
     """Return the text that `or_none` wrote."""
     return "" if entry == NONE else entry
+
+
+def viewer_entry(viewer: int | None) -> str:
+    """Return the entry of the key `viewer`: ``*`` for a spectator."""
+    return ANYBODY if viewer == SPECTATOR else or_none(viewer)
+
+
+def viewer_of(entry: str) -> int | None:
+    """Return the key `viewer` that `viewer_entry` wrote."""
+    return SPECTATOR if entry == ANYBODY else seat_or_null(entry)
 
 
 def seat_or_null(entry: str) -> int | None:

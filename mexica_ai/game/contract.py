@@ -31,7 +31,7 @@ from cext.core.contract.game import State
 from cext.core.learning.weights import Weights, WeightsSpec
 from mexica_ai.game import weights as files_of_weights
 from mexica_ai.game.compact import bad_compact
-from mexica_ai.game.entry import MENU, Entry, Tool
+from mexica_ai.game.entry import Entry, Kind, Tool, choice
 from mexica_ai.io.errors import NotationError, PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import parse_json, quote
@@ -175,11 +175,13 @@ class Views:
     ----------
     view : (data, seat) -> dict
         The JSON position that a seat may see, without what is hidden from it, of an object of `Text.format_position`.
+        None: what a spectator sees, which is what all seats see; it can be made of a seat's view, too.
         A seat's view of its own view is the same view. The seat's `view_hash` is the same in its view and in the full
         position; if it is to move, so are the legal actions. NotationError if `seat` is not an integer; PositionError
         if there is no such seat (reason OUT_OF_RANGE), or `data` is the view of another seat (VIEWER_MISMATCH).
     viewer : (state) -> int or None
-        The seat whose view the state is; None for a full position.
+        The seat whose view the state is; `mexica_ai.game.text_forms.SPECTATOR` for a spectator's; None for a full
+        position.
     world_of : (state, seed) -> State
         A full state that agrees with what a seat's view shows, drawn from all that do; 0 <= seed < 2**63.
         PositionError, reason NO_WORLD, if no such state was found.
@@ -196,7 +198,7 @@ class Views:
         state after the turn. PositionError, reason NOT_UNCOVERED, undoes the turn. Default: nothing is refused.
     """
 
-    view: Callable[[Fields, int], Fields]
+    view: Callable[[Fields, int | None], Fields]
     viewer: Callable[[State], int | None]
     world_of: Callable[[State, int], State]
     deal_for: Callable[[State, int, int], bool]
@@ -245,7 +247,7 @@ class Events:
 
 def menu_entry(action: str, fields: Fields) -> Entry:
     """Return the entry of an action that is chosen by its text alone."""
-    return Entry("", (MENU + action,))
+    return Entry("", (choice(action, action.partition(" ")[2], Kind.UNSPECIFIED),))
 
 
 @dataclass(frozen=True)
@@ -266,7 +268,8 @@ class Picture:
     tools : tuple of Tool
         The kinds of actions that a person chooses from, in the order of their buttons.
     entry : (action, fields) -> Entry
-        How a person enters a legal action, as text, in a position. Default: chosen by its text alone.
+        How a person enters a legal action, as text, in a position, and what it names: for the page, and for clients
+        that get actions as data (`mexica_ai.game.details`). Default: chosen by its text alone.
     describe_targets : (fields) -> dict of str to str
         Descriptions of the picture's targets, for people who do not see it. Default: none.
     grid : dict, optional
@@ -302,12 +305,16 @@ class Reasons:
         turn that a search expects, a sequence of actions, uses what the action took or placed; "" if it does not.
         Needed only for what the rules alone do not show: whether later actions are legal without it is found anyway.
         Default: nothing.
+    stocks : (state) -> dict, optional
+        The part of the JSON position that has the keys of `spends`, where that is faster to make: it is asked for after
+        each legal action. Default: the whole, `Text.format_position`.
     """
 
     why_illegal: Callable[[Fields, str, Callable[[Fields], bool]], str] = lambda fields, action, is_legal: ""
     describe_effects: Callable[[Fields, Fields, int], list[str]] = lambda before, after, seat: []
     spends: tuple[str, ...] = ()
     serves: Callable[[str, Sequence[str]], str] = lambda action, turn: ""
+    stocks: Callable[[State], Fields] | None = None
 
 
 @dataclass(frozen=True)
@@ -473,9 +480,13 @@ class Game:
 
     def redact(self, data: Fields) -> Fields:
         """Return the JSON position, in which a seat is to move, that may be shown to this seat; may change `data`."""
+        return self.seen_by(data, data["to_move"])
+
+    def seen_by(self, data: Fields, seat: int | None) -> Fields:
+        """Return the JSON position that may be shown to a seat, or to a spectator (None); may change `data`."""
         if self.secrets.redact is not None:
             data = self.secrets.redact(data)
-        return data if self.views is None else self.views.view(data, data["to_move"])
+        return data if self.views is None else self.views.view(data, seat)
 
     def why_illegal(self, state: State, action: str) -> str:
         """Return why an action, as text, is not legal; "" if there is nothing to say. See `Reasons`."""

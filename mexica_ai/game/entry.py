@@ -1,14 +1,38 @@
-"""Entering actions on a picture: a tool, then targets one after another. A game's part is in ``GAME/entry.py``.
+"""Actions as data: a tool, then targets one after another. A game's part is in ``GAME/entry.py``.
 
 Whoever shows a position to a person lists the entries of its legal actions and narrows the list by what is clicked. So
-a page needs no rules and knows no game.
+a page, or a client of the service, needs no rules and knows no game.
 """
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
+from typing import NamedTuple
 
 MENU = "menu:"
+
+
+class Kind(enum.Enum):
+    """What a target is; the values are those of ``TargetKind`` in the proto, without the prefix."""
+
+    UNSPECIFIED = "UNSPECIFIED"
+    CHOICE = "CHOICE"
+    SPACE = "SPACE"
+    BRIDGE = "BRIDGE"
+    AXIS = "AXIS"
+    CARD = "CARD"
+    DECK = "DECK"
+    PIECE = "PIECE"
+    FIGURE = "FIGURE"
+    FIGURE_END = "FIGURE_END"
+    GEAR = "GEAR"
+    TOOTH = "TOOTH"
+    GEAR_ACTION = "GEAR_ACTION"
+    TEMPLE = "TEMPLE"
+    TECHNOLOGY = "TECHNOLOGY"
+    TILE = "TILE"
+    PILE = "PILE"
 
 
 @dataclass(frozen=True)
@@ -36,6 +60,26 @@ class Tool:
     is_priced: bool = False
 
 
+class Target(NamedTuple):
+    """Something that an action names, in the order in which a person chooses it.
+
+    Attributes
+    ----------
+    path : str
+        A ``data-target`` of the picture, or ``menu:`` and the words of a choice that the picture does not show.
+    kind : Kind
+    name : str
+        As the JSON form and the text of actions have it, such as ``H5``; of a choice, its part of the action.
+    seat : int, optional
+        The seat that it belongs to, if it lies before one.
+    """
+
+    path: str
+    kind: Kind
+    name: str
+    seat: int | None = None
+
+
 @dataclass(frozen=True)
 class Entry:
     """How a person enters an action.
@@ -43,12 +87,30 @@ class Entry:
     Parameters
     ----------
     tool : str
-        The name of a `Tool`.
-    targets : tuple of str
-        The targets to click after the tool: a ``data-target`` of the picture, or ``menu:`` and the words of a choice
-        that the picture does not show. Of the legal actions of a position no two have one path (the tool and the
-        targets), and no path continues another.
+        The name of a `Tool`; "" for an action that is chosen by its text alone.
+    targets : tuple of Target
+        What to click after the tool. Of the legal actions of a position no two have one way (the tool and the paths of
+        the targets), and no way continues another.
     """
 
     tool: str
-    targets: tuple[str, ...] = ()
+    targets: tuple[Target, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths of the targets."""
+        return tuple(target.path for target in self.targets)
+
+
+def choice(words: str, name: str = "", kind: Kind = Kind.CHOICE) -> Target:
+    """Return the target of a choice that the picture does not show.
+
+    Parameters
+    ----------
+    words : str
+        Such as ``east to west``.
+    name : str
+        Its part of the action, such as ``ew``; empty if the action has none for it.
+    kind : Kind
+    """
+    return Target(MENU + words, kind, name)

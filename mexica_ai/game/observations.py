@@ -8,6 +8,7 @@ from cext.core.learning.tensor import observation
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.game.schema import Schema
+from mexica_ai.game.text_forms import viewer_name
 from mexica_ai.io.errors import PositionError, SearchError
 from mexica_ai.io.strict import quote
 
@@ -64,7 +65,7 @@ def observe(position: Position, viewer: int | None = None) -> np.ndarray:
         )
     if position.viewer not in (None, viewer):
         raise PositionError(
-            f"viewer: given {viewer}; expected {position.viewer}, the seat whose view the position is",
+            f"viewer: given {viewer}; expected the viewer of the position, {viewer_name(position.viewer)}",
             reason="VIEWER_MISMATCH",
             path="viewer",
         )

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import copyreg
-import os
-import sys
 from collections.abc import Mapping, Sequence
-from typing import IO, Any
+from typing import Any
 
 from cext.core.contract.game import CHANCE, State
 from mexica_ai.game import compact, registry
+from mexica_ai.game.details import ActionDetail, details_of
 from mexica_ai.game.position_text import TURN_SEPARATOR, compact_data, game_of, position_data, split_turn
 from mexica_ai.game.steps import play_steps
+from mexica_ai.game.text_forms import SPECTATOR, viewer_name
 from mexica_ai.io.errors import (
     GameOverError,
     IllegalActionError,
@@ -21,7 +21,6 @@ from mexica_ai.io.errors import (
     SearchError,
 )
 from mexica_ai.io.figures import resolve_seed
-from mexica_ai.io.files import MAX_JSON, read_bounded
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import check_options, parse_json, quote
 
@@ -155,7 +154,7 @@ class Position:
 
     @property
     def viewer(self) -> int | None:
-        """The seat whose view of the game this is; None for a full position, in which nothing is hidden."""
+        """The seat whose view of the game this is, -1 for a spectator's; None for a full position."""
         return None if self._game.views is None else self._game.views.viewer(self._state)
 
     @property
@@ -201,6 +200,10 @@ class Position:
             require_seat_to_move(self)
         return sorted(map(self._game.text.format_action, self._state.legal_actions()))
 
+    def legal_details(self) -> list[ActionDetail]:
+        """Return the legal actions as data: what each names and costs, and in words; see `legal_actions`."""
+        return details_of(self)
+
     def push(self, turn: str | list[str], *, partial: bool = False) -> None:
         """Play a whole turn. After an error the position is unchanged.
 
@@ -245,6 +248,7 @@ class Position:
         state, seed = self._state.copy(), resolve_seed(seed)
         if not self.is_chance:
             raise SearchError("no random event is due here; expected one", reason="NO_CHANCE")
+        self._check_no_spectator()
         if self.viewer is not None:
             state.determinize(self.viewer, seed)
         action = self._game.draw_outcome(state, seed)
@@ -253,8 +257,11 @@ class Position:
         self._advance(state, [text])
         return [text]
 
-    def view(self, seat: int) -> Position:
+    def view(self, seat: int | None) -> Position:
         """Return a seat's view of the position; a copy of it if the game hides nothing.
+
+        None: the view of a spectator, who sees what every seat sees. It is for showing: only a seat's view or the full
+        position can be searched or played on.
 
         Raises
         ------
@@ -277,10 +284,11 @@ class Position:
         Raises
         ------
         PositionError
-            No such position was found, which is rare; reason NO_WORLD.
+            No such position was found, which is rare; reason NO_WORLD. Or this is the view of a spectator.
         """
         if self._game.views is None or self.viewer is None:
             return self.copy()
+        self._check_no_spectator()
         return Position(self.game, self._game.views.world_of(self._state, resolve_seed(seed)))
 
     def push_action(self, text: str) -> None:
@@ -336,6 +344,7 @@ class Position:
         """Return the state after the actions; errors carry the index of the action."""
         if self.is_over:
             raise GameOverError("the game is over; expected no more turns")
+        self._check_no_spectator()
         state = self._state.copy()
         started, is_event = state.turn, self.is_chance
         index = 0
@@ -369,6 +378,15 @@ class Position:
             raise
         return state
 
+    def _check_no_spectator(self) -> None:
+        """Refuse to play on in the view of a spectator, from which no cards can be dealt."""
+        if self.viewer == SPECTATOR:
+            raise PositionError(
+                "the position is the view of a spectator; expected the view of a seat, or the full position",
+                reason="NOT_ITS_VIEW",
+                path="position.viewer",
+            )
+
     def _may_be_legal(self, state: State, action: int) -> bool:
         """Return whether an action is legal for some deal of the hidden cards; if so, leave `state` with it."""
         viewer = self.viewer
@@ -388,7 +406,7 @@ class Position:
         if self.viewer not in (None, state.current_player):
             return IllegalActionError(
                 f"{path}: {quote(text)} is not legal for seat {state.current_player} here, whatever it holds "
-                f"that seat {self.viewer} does not see",
+                f"that {viewer_name(self.viewer)} does not see",
                 path=path,
             )
         legal = [self._game.text.format_action(action) for action in state.legal_actions()]
@@ -524,36 +542,11 @@ def require_seat_to_move(position: Position) -> None:
         )
     if position.viewer not in (None, position.to_move):
         raise PositionError(
-            f"the position is the view of seat {position.viewer}; expected the view of seat "
+            f"the position is the view of {viewer_name(position.viewer)}; expected the view of seat "
             f"{position.to_move}, which is to move, or the full position",
             reason="NOT_ITS_VIEW",
             path="position.viewer",
         )
-
-
-def load(source: str | os.PathLike[str] | IO[Any]) -> Position:
-    """Read one position from a file, as JSON or in its compact form.
-
-    Parameters
-    ----------
-    source : path or file
-        A path, ``"-"`` for standard input, or a file open for reading.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    NotationError, UnknownGameError, PositionError
-        As `Position.from_text`.
-    """
-    if hasattr(source, "read"):
-        text = source.read()
-    elif source == "-":
-        text = read_bounded(sys.stdin.buffer, source, MAX_JSON)
-    else:
-        with open(source, "rb") as file:  # not `open_text`: callers expect an OSError
-            text = read_bounded(file, source, MAX_JSON)
-    return Position.from_text(text)
 
 
 def new_game(game: str = registry.DEFAULT, *, players: int = 2, seed: int | None = None, **options: Any) -> Position:

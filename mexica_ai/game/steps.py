@@ -81,6 +81,10 @@ class Applied:
         The actions one by one, if they were asked for.
     is_turn_over : bool
         Whether the turn has ended.
+    views : list of Position
+        What each seat may see after it, if that was asked for.
+    spectator_view : Position or None
+        What a spectator may see, likewise.
     """
 
     position: Position
@@ -92,6 +96,8 @@ class Applied:
     events: list[list[str]] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     is_turn_over: bool = True
+    views: list[Position] = field(default_factory=list)
+    spectator_view: Position | None = None
 
 
 def play_steps(position: Position, turn: str | list[str]) -> list[Step]:

@@ -9,6 +9,8 @@ from mexica_ai.io.strict import Findings, quote
 from mexica_ai.io.terminal import NO_BREAK
 
 COLUMNS = 80  # of a board
+SPECTATOR = -1  # the key `viewer` of what every seat may see
+_SPECTATOR_FIELD = 254  # the same in the fields of a compiled state
 
 
 def canonical_text(text: str, action: int, parse_action: Callable[[str], int]) -> str:
@@ -27,8 +29,23 @@ def canonical_text(text: str, action: int, parse_action: Callable[[str], int]) -
     raise NotationError(f"{action:#x} is not the integer of an action", reason="BAD_ACTION")
 
 
+def viewer_name(viewer: int | None) -> str:
+    """Return whose view a position is, in words."""
+    return "a spectator" if viewer == SPECTATOR else f"seat {viewer}"
+
+
+def viewer_to_field(viewer: int | None) -> int:
+    """Return the field `viewer` of a compiled state for the key `viewer` of a JSON position."""
+    return -1 if viewer is None else _SPECTATOR_FIELD if viewer == SPECTATOR else viewer
+
+
+def viewer_from_field(number: int) -> int | None:
+    """Return the key `viewer` for a field; the inverse of `viewer_to_field`."""
+    return None if number < 0 else SPECTATOR if number == _SPECTATOR_FIELD else number
+
+
 def check_viewer(data: JsonObject, seat: object) -> None:
-    """Check that a seat's view can be made of a JSON position.
+    """Check that a view can be made of a JSON position; that of a spectator (None) can be made of any.
 
     Raises
     ------
@@ -37,6 +54,8 @@ def check_viewer(data: JsonObject, seat: object) -> None:
     PositionError
         If there is no such seat (reason OUT_OF_RANGE), or the position is the view of another one (VIEWER_MISMATCH).
     """
+    if seat is None:
+        return
     findings = Findings()
     if type(seat) is not int:
         findings.add("seat", "WRONG_TYPE", f"given {quote(seat)}; expected an integer")

@@ -19,6 +19,7 @@ from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, Limits
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game import registry
+from mexica_ai.game.details import ActionDetail
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import split_turn
 from mexica_ai.game.proposals import Verdict
@@ -29,6 +30,7 @@ from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.strict import quote
 from mexica_ai.io.terminal import shorten
 from mexica_ai.rpc import failures, wire
+from mexica_ai.rpc.details import detail_from_message
 from mexica_ai.v1 import engine_pb2
 
 if TYPE_CHECKING:
@@ -380,13 +382,15 @@ class Calls:
         seed: int | None = None,
         partial: bool = False,
         steps: bool = False,
+        views: bool = False,
         timeout_s: float = WAIT_S,
     ) -> Call[Applied]:
         """Have the server play a whole turn; the errors are those of `Position.push`.
 
         With `draw_events` it draws the random events that come then, by `seed` if that is given, until a seat
         is to move; where one comes first, the turn may be None. With `partial` the turn may stop before its end. With
-        `steps` the answer has them, as `mexica_ai.game.steps.play_steps` returns them.
+        `steps` the answer has them, as `mexica_ai.game.steps.play_steps` returns them. With `views` it has what each
+        seat and a spectator may see.
         """
         draws_only = turn is None and draw_events and position.is_chance
         request = engine_pb2.ApplyTurnRequest(
@@ -396,8 +400,19 @@ class Calls:
             seed=_seed(seed),
             allow_partial=partial,
             with_steps=steps,
+            with_views=views,
         )
         return Call("ApplyTurn", request, wire.applied_from_message, timeout_s)
+
+    @_asks
+    def view(self, position: Position, seat: int | None, *, timeout_s: float = WAIT_S) -> Call[Position]:
+        """Have the server make a seat's view of a position, or that of a spectator (None); see `Position.view`.
+
+        Beside the hands of others it leaves out what is hidden from all seats.
+        """
+        viewer: dict[str, Any] = {"spectator": True} if seat is None else {"seat": seat}
+        request = engine_pb2.GetViewRequest(position=wire.position_to_message(position), **viewer)
+        return Call("GetView", request, lambda answer: wire.position_from_message(answer.position), timeout_s)
 
     @_asks
     def legal_actions(
@@ -409,15 +424,25 @@ class Calls:
         return Call("LegalActions", request, lambda answer: list(answer.actions), timeout_s)
 
     @_asks
-    def validate_position(self, data: dict[str, Any], *, timeout_s: float = WAIT_S) -> Call[list[Violation]]:
-        """Have the server list all faults of a position's JSON object; empty for a valid one.
+    def legal_details(
+        self, position: Position, actions: Sequence[str] = (), *, timeout_s: float = WAIT_S
+    ) -> Call[list[ActionDetail]]:
+        """Have the server list the legal actions after `actions` as data; see `Position.legal_details`."""
+        message = wire.position_to_message(position)
+        request = engine_pb2.LegalActionsRequest(position=message, actions=list(actions), detail=True)
+        return Call("LegalActions", request, lambda answer: [*map(detail_from_message, answer.details)], timeout_s)
+
+    @_asks
+    def validate_position(self, data: dict[str, Any] | str, *, timeout_s: float = WAIT_S) -> Call[list[Violation]]:
+        """Have the server list all faults of a position's JSON object, or compact form; empty for a valid one.
 
         Raises
         ------
         NotationError
             The object does not fit into a message: it has an unknown key, or a value of the wrong type.
         """
-        request = engine_pb2.ValidatePositionRequest(position=wire.message_from_json(data))
+        message = engine_pb2.Position(compact=data) if isinstance(data, str) else wire.message_from_json(data)
+        request = engine_pb2.ValidatePositionRequest(position=message)
         return Call("ValidatePosition", request, _read_violations, timeout_s)
 
     @_asks

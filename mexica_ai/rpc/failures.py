@@ -23,6 +23,10 @@ from mexica_ai.io.errors import (
 )
 from mexica_ai.v1 import engine_pb2
 
+# Of google.rpc.ErrorInfo: the package of the protos, reversed as in a host name. Servers before it used another one.
+DOMAIN = "v1.mexica-ai"
+_DOMAINS = ("", DOMAIN, "mexica_ai")
+
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 _ERROR_CLASSES = {
     error_class.__name__: error_class
@@ -47,7 +51,9 @@ def of_call(error: Any, target: str) -> MexicaAIError:
         status = rpc_status.from_call(error)
     for detail in status.details if status else ():
         # Unpack does not change its argument if the detail is of another type.
-        detail.Unpack(info)
+        found = error_details_pb2.ErrorInfo()
+        if detail.Unpack(found) and found.domain in _DOMAINS:  # not the reasons of a proxy
+            info = found
         detail.Unpack(faults)
         detail.Unpack(retry)
     return _exception(

@@ -20,8 +20,10 @@ from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.analysis.grades import grade_of
 from mexica_ai.analysis.results import Candidate, Forecast, Result, sound
 from mexica_ai.game import registry
+from mexica_ai.game.compact import split_header
 from mexica_ai.game.contract import Opinion
 from mexica_ai.game.position import Position
+from mexica_ai.game.position_text import compact_data
 from mexica_ai.game.proposals import Verdict
 from mexica_ai.game.records import VERSION
 from mexica_ai.game.steps import Applied, Change, Step
@@ -42,8 +44,8 @@ MAX_ENTRIES = 1024
 WEIGHTS_NAME = r"[A-Za-z0-9._-]{1,64}"
 SHIPPED = "shipped"
 
-# The field of any game's position as text, and the field that deals a game without a message of its own.
-JSON, OTHER_GAME = "json", "other_game"
+# The fields of any game's position as text, and the field that deals a game without a message of its own.
+JSON, COMPACT, OTHER_GAME = "json", "compact", "other_game"
 # The games that have a message for positions and one for the options of a new game.
 OWN_MESSAGES = frozenset(
     field.name for field in engine_pb2.Position.DESCRIPTOR.oneofs_by_name["game"].fields
@@ -115,9 +117,12 @@ def position_to_message(position: Position, *, hides: bool = False) -> engine_pb
     With `hides`, leave out what is hidden from the seat to move (`Game.redact`).
     """
     data = position.to_json()
-    if hides:
-        data = registry.get(position.game).redact(data)
-    if position.game not in OWN_MESSAGES:
+    return message_of_data(registry.get(position.game).redact(data) if hides else data)
+
+
+def message_of_data(data: JsonObject) -> engine_pb2.Position:
+    """Return the message of a position's JSON object in canonical form; may change `data`."""
+    if data["game"] not in OWN_MESSAGES:
         return engine_pb2.Position(json=json.dumps(data, separators=(",", ":")))
     # Ten times as fast as json_format.ParseDict, whose checks are not needed here.
     fields: dict[str, Any] = {data.pop("game"): data}
@@ -177,9 +182,9 @@ def position_from_message(message: engine_pb2.Position, path: str = "position") 
         raise NotationError(
             f"{path}: no position of a known game; expected one of {known}", reason="MISSING_GAME", path=path
         )
-    if game == JSON:
-        path = f"{path}.{JSON}"
-        data = parse_json(message.json, path)
+    if game in (JSON, COMPACT):
+        path = f"{path}.{game}"
+        data = _json_of(message.json, path) if game == JSON else compact_data(message.compact, path)
         _check_entries(data, path)
         return Position.from_json(data, path=path)
     # Lists have no presence, so they are always in `data`. A scalar or a message is there only if it was set,
@@ -190,6 +195,16 @@ def position_from_message(message: engine_pb2.Position, path: str = "position") 
     )
     data = registry.get(game).text.from_message(data)
     return Position.from_json({"game": game, **data}, path=f"{path}.{game}")
+
+
+def _json_of(text: str, path: str) -> Any:
+    if split_header(text):
+        raise NotationError(
+            f"{path}: given a compact position; expected JSON. The field {COMPACT} takes the compact form",
+            reason="WRONG_TYPE",
+            path=path,
+        )
+    return parse_json(text, path)
 
 
 def record_of(start: Position, turns: Iterable[engine_pb2.Turn]) -> dict[str, Any]:
@@ -292,6 +307,8 @@ def applied_from_message(message: engine_pb2.ApplyTurnResponse) -> Applied:
             for number, step in enumerate(message.steps, 1)
         ],
         is_turn_over=message.is_turn_over,
+        views=[position_from_message(view.position) for view in message.views],
+        spectator_view=position_from_message(message.spectator_view) if message.HasField("spectator_view") else None,
     )
 
 

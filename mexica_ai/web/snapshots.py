@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mexica_ai.analysis.annotate import TurnEvaluation
+from mexica_ai.game.details import cost_text
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.json_types import JsonObject
-from mexica_ai.web.turn_entry import Draft, blocked_tools, cost_text, entries_of
+from mexica_ai.web.turn_entry import Draft, blocked_tools, entries_of
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
@@ -60,7 +61,7 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> JsonObj
     draft = game.drafted() if is_mine else Draft(game.view_of(now, viewer))
     position = draft.position
     fields = position.to_json()
-    entries = entries_of(game.kind, position, fields) if is_mine and not draft.is_ended else []
+    entries = entries_of(position) if is_mine and not draft.is_ended else []
     return {
         **common,
         "turns": _turns(game, viewer),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mexica_ai.game import registry
 from mexica_ai.game.contract import Game
+from mexica_ai.game.details import cost_text
 from mexica_ai.game.position import Position
 from mexica_ai.game.steps import spent
 from mexica_ai.io.errors import IllegalActionError, MexicaAIError, PositionError
@@ -90,36 +91,15 @@ def ending_of(kind: Game, draft: Draft) -> str | None:
     return None
 
 
-def entries_of(kind: Game, position: Position, fields: JsonObject) -> list[JsonObject]:
+def entries_of(position: Position) -> list[JsonObject]:
     """Return the legal actions, each with its tool, its targets and its cost."""
-    tools = {tool.name: tool for tool in kind.picture.tools}
-    costs: dict[str, str] = {}
-    samples = _samples(kind.name)
+    samples = _samples(position.game)
     found = []
-    for action in position.legal_actions():
-        entry = kind.picture.entry(action, fields)
-        tool = tools.get(entry.tool)
-        if tool is not None and tool.is_priced:
-            cost = _cost(kind, position, fields, action)
-        else:
-            if entry.tool not in costs:
-                costs[entry.tool] = _cost(kind, position, fields, action)
-            cost = costs[entry.tool]
-        _keep_sample(samples, entry.tool, action)
-        found.append({"action": action, "tool": entry.tool, "targets": list(entry.targets), "cost": cost})
+    for detail in position.legal_details():
+        entry, cost = detail.entry, cost_text(detail.costs)
+        _keep_sample(samples, entry.tool, detail.action)
+        found.append({"action": detail.action, "tool": entry.tool, "targets": list(entry.paths), "cost": cost})
     return found
-
-
-def _cost(kind: Game, position: Position, fields: JsonObject, action: str) -> str:
-    if not kind.reasons.spends:
-        return ""
-    state = position.state.copy()
-    started, seat = state.turn, position.to_move
-    assert seat is not None
-    state.apply(kind.text.parse_action(action))
-    if state.turn != started:
-        return ""
-    return cost_text(spent(fields, kind.text.format_position(state), seat, kind.reasons.spends, False))
 
 
 def blocked_tools(kind: Game, position: Position, entries: list[JsonObject]) -> dict[str, str]:
@@ -155,16 +135,3 @@ def learn_samples(record: JsonObject) -> None:
             if not position.is_chance:
                 _keep_sample(samples, kind.picture.entry(action, position.to_json()).tool, action)
             position.push_action(action)
-
-
-def cost_text(cost: dict[str, int]) -> str:
-    """Return the cost of an action as text, such as 3 AP."""
-    return ", ".join(f"{amount} {_unit(key, amount)}" for key, amount in cost.items())
-
-
-def _unit(key: str, amount: int) -> str:
-    """Return the short unit of a key: AP for action_points, tokens, corn."""
-    words = key.removesuffix("_left").split("_")
-    if words[-1] == "points":
-        return "".join(word[0].upper() for word in words)
-    return words[-1].removesuffix("s") if amount == 1 else words[-1]

@@ -30,7 +30,7 @@ def games(game, number, keep):
 def paths_of(position):
     parts, fields = registry.get(position.game), position.to_json()
     entries = {action: parts.picture.entry(action, fields) for action in position.legal_actions()}
-    return {action: (entry.tool, *entry.targets) for action, entry in entries.items()}
+    return {action: (entry.tool, *entry.paths) for action, entry in entries.items()}
 
 
 @pytest.mark.parametrize("game", GAMES)

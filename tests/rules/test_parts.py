@@ -96,7 +96,7 @@ def test_the_defaults_do_for_a_game_without_secrets_and_events():
         own.text.parse_compact("[3]")
     assert (own.views, own.events, own.editor, own.weights()) == (None, None, None, None)
     assert own.why_illegal(state, "take 9 1") == ""
-    assert own.picture.entry("take 1 1", data).targets == ("menu:take 1 1",)
+    assert own.picture.entry("take 1 1", data).paths == ("menu:take 1 1",)
 
 
 def test_an_event_that_no_part_draws_is_named(monkeypatch):

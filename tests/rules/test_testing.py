@@ -7,7 +7,7 @@ import pytest
 from mexica_ai import testing
 from mexica_ai.game import registry
 from mexica_ai.game.contract import Events, Learning, Reasons, Secrets
-from mexica_ai.game.entry import Entry
+from mexica_ai.game.entry import Entry, Kind, Target, choice
 
 NIM, COATL, MEXICA = map(registry.get, ("nim", "coatl", "mexica"))
 START = {game: [game.starts.new_state(2, 1)] for game in (NIM, COATL, MEXICA)}
@@ -34,16 +34,16 @@ def careless(text, path="action"):
 
 
 def alike(action, fields):
-    return Entry("take", ("menu:some",))
+    return Entry("take", (choice("some"),))
 
 
 def continued(action, fields):
     _, pile, count = action.split()
-    return Entry("take", tuple(f"menu:{word}" for word in ((pile,) if count == "1" else (pile, count))))
+    return Entry("take", tuple(choice(word) for word in ((pile,) if count == "1" else (pile, count))))
 
 
 def beside(action, fields):
-    return Entry("take", (action,))
+    return Entry("take", (Target(action, Kind.PILE, action),))
 
 
 def new_each_time(players, seed, **options):
@@ -88,7 +88,7 @@ FAULTS = [
     ("picture", broken(NIM, "picture", draw=lambda fields, **options: "<svg"), "is no SVG"),
     ("picture", broken(NIM, "picture", entry=alike), "are entered alike"),
     ("picture", broken(NIM, "picture", entry=continued), "continues that of another action"),
-    ("picture", broken(NIM, "picture", entry=lambda action, fields: Entry("none", (f"menu:{action}",))), "no tool"),
+    ("picture", broken(NIM, "picture", entry=lambda action, fields: Entry("none", (choice(action),))), "no tool"),
     ("picture", broken(NIM, "picture", entry=beside), "which the picture lacks"),
     ("reasons", dataclasses.replace(NIM, reasons=CLAIMS), "which is legal: the pile is empty"),
     ("reasons", dataclasses.replace(NIM, reasons=RUDE), "expected clauses"),

@@ -379,7 +379,7 @@ def test_a_bad_position_gets_field_violations(start_server, mexica):
     request.position.mexica.seats[2].score = 1000
     code, message, info, faults = failure(server.stub.BestTurn, request)
     assert code is grpc.StatusCode.INVALID_ARGUMENT
-    assert (info.domain, info.metadata["error"]) == ("mexica_ai", "PositionError")
+    assert (info.domain, info.metadata["error"]) == ("v1.mexica-ai", "PositionError")
     assert [fault.field for fault in faults] == [
         "position.mexica.seats[0].score",
         "position.mexica.seats[2].score",

@@ -296,7 +296,7 @@ def test_calls_with_and_without_a_token(start_server, tokens_file):
     ):
         code, message, info = failure(stubs.engine.BestTurn, request(), metadata=metadata)
         assert code is grpc.StatusCode.UNAUTHENTICATED
-        assert (info.domain, info.reason) == ("mexica_ai", reason)
+        assert (info.domain, info.reason) == ("v1.mexica-ai", reason)
         assert "expected the metadata `authorization: Bearer TOKEN`" in message
         assert ALICE[:-1] not in message
 

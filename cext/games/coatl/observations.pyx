@@ -22,8 +22,8 @@ from cext.core.contract.rng cimport MIX_STEP, Stream, rng_below, rng_uniform
 from cext.core.contract.sets cimport set_first, set_size
 from cext.games.coatl.belief cimport CoatlBeliefC, belief_deal
 from cext.games.coatl.cards cimport FACE_OF, NUM_CARDS, NUM_FACES
-from cext.games.coatl.state cimport (ACROSS, AWAY, DEALT, IN_DECK, IN_HAND, MAX_OBSERVATIONS, NO_SEAT, ON_COATL,
-                                     PLAYED_UNSEEN, PRIVATE, PUBLIC, PUT_AWAY, RENEWED, REVEALED, UNSURE)
+from cext.games.coatl.state cimport (ACROSS, AWAY, DEALT, IN_DECK, IN_HAND, MAX_OBSERVATIONS, ON_COATL,
+                                     PLAYED_UNSEEN, PRIVATE, PUBLIC, PUT_AWAY, RENEWED, REVEALED, SPECTATOR, UNSURE)
 
 cdef enum:
     MAX_CLASSES = 32            # a game has 9 renewals, 8 groups of UNSURE and 5 faces with two cards at most
@@ -768,11 +768,14 @@ cdef bint observations_deal_within(CoatlStateC* state, int viewer, const uint16_
 
 
 def has_world(State owner not None):
-    """Return whether a deal of the cards that the viewer of a `State` does not see, if any, fits its observations."""
+    """Return whether a deal of the cards that the viewer of a `State` does not see, if any, fits its observations.
+
+    True for a spectator, for whom nothing is dealt.
+    """
     cdef Stream stream = Stream(0)
     cdef CoatlStateC state
     if owner.game.name != "coatl":
         raise TypeError(f"expected a state of coatl, got one of {owner.game.name}")
     state = (<const CoatlStateC*>owner.data)[0]
-    return (state.viewer == NO_SEAT or state.num_observations == 0
+    return (state.viewer >= SPECTATOR or state.num_observations == 0
             or observations_deal_within(&state, state.viewer, NULL, stream.bitgen))

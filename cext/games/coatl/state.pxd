@@ -123,6 +123,7 @@ cdef enum:
     BODY_SPACES = 6
     PILES = 2
     NO_CARD = 255
+    SPECTATOR = 254             # a viewer that sees what every seat sees
     NO_SEAT = 255
     EVERYBODY = 15              # a set of seats
     MAX_OBSERVATIONS = 268      # a game can have at most 251
@@ -213,7 +214,7 @@ ctypedef struct CoatlStateC:
     uint8_t num_deck                    # prophecies in the deck
     uint8_t num_discarded               # face up
     uint8_t num_display
-    uint8_t viewer                      # the seat whose view this is; NO_SEAT: everything is known
+    uint8_t viewer                      # the seat whose view this is, or SPECTATOR; NO_SEAT: everything is known
     int32_t turns                       # turns ended since the state was made; not part of the position
     uint16_t num_observations           # nearly always 0
     uint8_t unused2[6]

@@ -84,14 +84,14 @@ cdef uint64_t _hash_cards(const CoatlStateC* state, int viewer) noexcept nogil:
     for place in range(NUM_PLACES):
         known = state.cards[place]
         if viewer >= 0:
-            known &= state.seen[viewer]
+            known &= to_all if viewer == SPECTATOR else state.seen[viewer]
         while known:
             card = set_first(known)
             known &= known - 1
             total += _CARD_KEYS[card][place][to_all >> card & 1]
         known = state.temples[place]
         if viewer >= 0:
-            known &= state.temples_seen[viewer]
+            known &= temples_to_all if viewer == SPECTATOR else state.temples_seen[viewer]
         while known:
             card = set_first(known)
             known &= known - 1
@@ -531,7 +531,9 @@ cdef dict _describe_seat(const CoatlStateC* state, int seat):
     cdef uint64_t known = ALL_CARDS, known_temples = ALL_TEMPLES
     cdef uint64_t temples_to_all = (state.temples_seen[0] & state.temples_seen[1] & state.temples_seen[2]
                                     & state.temples_seen[3])
-    if state.viewer != NO_SEAT:
+    if state.viewer == SPECTATOR:
+        known, known_temples = state_seen_by_all(state), temples_to_all
+    elif state.viewer != NO_SEAT:
         known = state.seen[state.viewer]
         known_temples = state.temples_seen[state.viewer]
     return {

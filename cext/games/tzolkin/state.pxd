@@ -113,6 +113,7 @@ cdef enum:              # Phase
 
 cdef enum:
     IDLE = 4            # owner of the idle workers, after the seats
+    SPECTATOR = 254     # a viewer that sees what every seat sees
     NO_SEAT = 255
     NO_SPACE = 255
     MAX_DRAWN = 12      # wealth tiles that place the idle workers
@@ -171,7 +172,8 @@ ctypedef struct TzolkinStateC:
     uint8_t reveal              # buildings that come on display before anything else
     uint8_t start_space         # seat or NO_SEAT
     uint8_t teeth_corn
-    # The seat whose view the position is, or NO_SEAT. It stays when all is shown: what was dealt was drawn then.
+    # The seat whose view the position is, SPECTATOR, or NO_SEAT. It stays when all is shown: what was dealt was drawn
+    # then.
     uint8_t viewer
     uint8_t unused[7]
 

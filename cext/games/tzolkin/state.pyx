@@ -219,7 +219,7 @@ cdef int state_check(const TzolkinStateC* state) noexcept nogil:
         return SEATS
     if (state.start_player >= state.num_players
             or (state.start_space != NO_SEAT and state.start_space >= state.num_players)
-            or (state.viewer != NO_SEAT and state.viewer >= state.num_players)):
+            or (state.viewer < SPECTATOR and state.viewer >= state.num_players)):
         return SEATS
     if not 1 <= state.day <= LAST_DAY or state.food_days > NUM_FOOD_DAYS or state.teeth_corn > state.day:
         return CLOCK

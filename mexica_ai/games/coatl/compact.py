@@ -12,11 +12,12 @@ from mexica_ai.game.compact import (
     NONE,
     join_numbers,
     or_none,
-    seat_or_null,
     seats_of,
     split_fields,
     split_numbers,
     text_of,
+    viewer_entry,
+    viewer_of,
 )
 from mexica_ai.games.coatl.facts import COLORS, ENDING_KEYS, FACES, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
 from mexica_ai.io.json_types import JsonObject
@@ -42,7 +43,7 @@ _MEMORY = {
 }  # fmt: skip
 _ENTRY = rf"(?:n\d{{1,2}}|[{''.join(_MEMORY)}][0-3]?(?:\d\d|\?\?))"
 _FIELDS = {
-    "options": (r"\d,(?:\d|-),(?:s?e?|-)", "2,-,s"),
+    "options": (r"\d,[0-9*-],(?:s?e?|-)", "2,-,s"),
     "turn": (r"[a-z]+,(?:[a-z]+|-),\d{1,5},\d,\d,\d{1,5},\d", "turn,-,4,1,2,0,0"),
     "ending": (r"third,\d|bodies,\d{1,5}|-", "-, third,1 or bodies,12"),
     "supply": (f"{_PIECES},{_PIECES},{_PAIRS}", "RK,YG,YRKKGB"),
@@ -60,7 +61,7 @@ def format_compact(data: JsonObject) -> str:
     supply = data["supply"]
     cards = (join_numbers(data["display"], FACES), data["deck"], join_numbers(data["discarded"], FACES))
     fields = (
-        (data["players"], or_none(data["viewer"]), or_none(flags)),
+        (data["players"], viewer_entry(data["viewer"]), or_none(flags)),
         (data["phase"], or_none(data["pending"]), *(data[key] for key in _TURN)),
         (ending["cause"], ending[ENDING_KEYS[ending["cause"]]]) if ending else NONE,
         (*(or_none("".join(supply[part])) for part in PARTS),),
@@ -80,7 +81,7 @@ def parse_compact(text: str, path: str = "position") -> JsonObject:
         "game": "coatl",
         "version": 1,
         "players": int(options[0]),
-        "viewer": seat_or_null(options[1]),
+        "viewer": viewer_of(options[1]),
         "options": {name: letter in options[2] for letter, name in _FLAGS.items()},
         "phase": turn[0],
         "pending": text_of(turn[1]),

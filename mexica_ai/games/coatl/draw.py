@@ -12,6 +12,7 @@ from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import TIMES, document, element, group, text
 from mexica_ai.game.contract import try_parse
+from mexica_ai.game.text_forms import viewer_name
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import COLORS, PROPHECIES, TEMPLES, TOKENS
 from mexica_ai.games.coatl.notation import parse_position
@@ -99,7 +100,7 @@ class _Picture(Canvas):
         now = self.now
         note = "over" if now.get("phase") == "over" else f"round {now.get('round')}"
         if now.get("viewer") is not None:
-            note += f", as seat {now['viewer']} sees it"
+            note += f", as {viewer_name(now['viewer'])} sees it"
         elif now.get("ending") and now.get("phase") != "over":
             note += ", the end is near"
         self.text(24, 42, "Coatl", 22, font_weight="bold")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mexica_ai.game.entry import MENU, Entry, Tool
+from mexica_ai.game.entry import Entry, Kind, Target, Tool, choice
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.shape import HIDDEN
 from mexica_ai.io.json_types import JsonObject
@@ -30,33 +30,47 @@ def entry(action: str, fields: JsonObject) -> Entry:
     verb, *words = action.split()
     match verb, words:
         case "keep", _:
-            return Entry("keep", (MENU + (" and ".join(words) or "none"),))
+            return Entry("keep", (choice(" and ".join(words) or "none", " ".join(words)),))
         case "take", [kind, letters]:
-            return Entry("take", (f"supply:{kind}:{letters}",))
+            return Entry("take", (Target(f"supply:{kind}:{letters}", Kind.PIECE, f"{kind} {letters}"),))
         case "draw", ["deck"]:
-            return Entry("draw", ("deck",))
+            return Entry("draw", (Target("deck", Kind.DECK, "deck"),))
         case "draw", [card]:
-            return Entry("draw", (f"display:{card}",))
+            return Entry("draw", (Target(f"display:{card}", Kind.CARD, card),))
         case "perfect", [kind, letters]:
-            return Entry("perfect", (f"{MENU}{kind} {letters}",))
+            return Entry("perfect", (choice(f"{kind} {letters}", f"{kind} {letters}", Kind.PIECE),))
         case "promise", [card]:
-            return Entry("promise", (f"pile:{card}",))
+            return Entry("promise", (Target(f"pile:{card}", Kind.CARD, card),))
         case "start", [kind, letter]:
-            return Entry("start", (f"stored:{seat}:{kind}:{letter}",))
+            return Entry("start", (_stored(seat, kind, letter),))
         case "add", [number, end, letter]:
             kind = end if end in ("head", "tail") else "body"
             side = {"head": "left", "tail": "right"}.get(end, end)
-            return Entry("add", (f"stored:{seat}:{kind}:{letter}", f"coatl:{seat}:{number}:{side}"))
+            where = Target(f"coatl:{seat}:{number}:{side}", Kind.FIGURE_END, f"{number} {end}", seat)
+            return Entry("add", (_stored(seat, kind, letter), where))
         case "play", [number, card]:
-            return Entry("play", (f"hand:{seat}:{card}", f"coatl:{seat}:{number}"))
+            return Entry("play", (_held(seat, card), _coatl(seat, number)))
         case "temple", [number, card]:  # one of the hand, or an open one
-            source = f"hand:{seat}:{card}" if card in fields["seats"][seat]["temples"] else f"pile:{card}"
-            return Entry("play", (source, f"coatl:{seat}:{number}"))
+            is_held = card in fields["seats"][seat]["temples"]
+            source = _held(seat, card) if is_held else Target(f"pile:{card}", Kind.CARD, card)
+            return Entry("play", (source, _coatl(seat, number)))
         case "close", [number]:
-            return Entry("close", (f"coatl:{seat}:{number}",))
+            return Entry("close", (_coatl(seat, number),))
         case "discard", [card]:
-            return Entry("discard", (f"hand:{seat}:{card}",))
+            return Entry("discard", (_held(seat, card),))
     return Entry(verb)
+
+
+def _stored(seat: int, kind: str, letter: str) -> Target:
+    return Target(f"stored:{seat}:{kind}:{letter}", Kind.PIECE, f"{kind} {letter}", seat)
+
+
+def _held(seat: int, card: str) -> Target:
+    return Target(f"hand:{seat}:{card}", Kind.CARD, card, seat)
+
+
+def _coatl(seat: int, number: str) -> Target:
+    return Target(f"coatl:{seat}:{number}", Kind.FIGURE, number, seat)
 
 
 def describe(fields: JsonObject) -> dict[str, str]:

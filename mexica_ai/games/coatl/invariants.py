@@ -12,6 +12,7 @@ Whether any deal of the cards hidden in a view fits what it remembers is asked o
 from collections import Counter
 
 from mexica_ai.game.checker import Checker
+from mexica_ai.game.text_forms import SPECTATOR, viewer_name
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import COLORS, PARTS
 from mexica_ai.games.coatl.invariants_coatls import check_coatls
@@ -85,7 +86,7 @@ class CoatlChecker(Checker):
             self.check_range("to_move", data["to_move"], 0, data["players"] - 1)
             self.check_range("passes", data["passes"], 0, data["players"] - 1)
             if data["viewer"] is not None:
-                self.check_range("viewer", data["viewer"], 0, data["players"] - 1)
+                self.check_range("viewer", data["viewer"], SPECTATOR, data["players"] - 1)
         self.check_range("round", data["round"], 0, MAX_ROUND)
         self.check_range("actions_left", data["actions_left"], 1, 2)
         self.check_range("closing", data["closing"], 0, facts.MAX_COATLS)
@@ -136,7 +137,7 @@ class CoatlChecker(Checker):
                         self.add(
                             where,
                             "VIEWER_MISMATCH",
-                            f'has {_list(known)}; expected only "?", since seat {viewer} has not seen them',
+                            f'has {_list(known)}; expected only "?", since {viewer_name(viewer)} has not seen them',
                         )
                     continue
                 shown = Counter(seat[shown_key])
@@ -150,7 +151,7 @@ class CoatlChecker(Checker):
                     self.add(
                         where,
                         "VIEWER_MISMATCH",
-                        f'has {_list(known - shown)}; expected "?" for what seat {viewer} has not seen',
+                        f'has {_list(known - shown)}; expected "?" for what {viewer_name(viewer)} has not seen',
                     )
 
     # --- pieces

@@ -32,7 +32,7 @@ from collections.abc import Iterable, Sequence
 from cext.core.contract.game import State
 from cext.games.coatl.observations import has_world
 from cext.games.coatl.ops import state_from_fields, state_to_fields
-from mexica_ai.game.text_forms import canonical_text, check_viewer
+from mexica_ai.game.text_forms import SPECTATOR, canonical_text, check_viewer, viewer_from_field, viewer_to_field
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.deal import deal
 from mexica_ai.games.coatl.facts import COLORS, FACES, KINDS, PAIRS, PARTS, TEMPLE_NAMES, TOKENS
@@ -235,7 +235,7 @@ def parse_fields(data: JsonObject, path: str = "position") -> JsonObject:
         "num_players": data["players"],
         "sacrifice_tokens": int(data["options"]["sacrifice_tokens"]),
         "strict_ends": int(data["options"]["strict_ends"]),
-        "viewer": -1 if data["viewer"] is None else data["viewer"],
+        "viewer": viewer_to_field(data["viewer"]),
         "phase": PHASES.index(data["phase"]),
         "pending": PENDING.index(data["pending"]),
         **{key: data[key] for key in ("round", "to_move", "actions_left", "passes", "closing")},
@@ -304,7 +304,7 @@ def format_fields(fields: JsonObject) -> JsonObject:
         "game": "coatl",
         "version": VERSION,
         "players": fields["num_players"],
-        "viewer": None if fields["viewer"] < 0 else fields["viewer"],
+        "viewer": viewer_from_field(fields["viewer"]),
         "options": {
             "sacrifice_tokens": bool(fields["sacrifice_tokens"]),
             "strict_ends": bool(fields["strict_ends"]),
@@ -379,7 +379,7 @@ def _names(numbers: Iterable[int], names: Sequence[str]) -> list[str]:
     return [names[number] if number >= 0 else HIDDEN for number in numbers]
 
 
-def view(data: JsonObject, seat: int) -> JsonObject:
+def view(data: JsonObject, seat: int | None) -> JsonObject:
     """Return a seat's view, with ``?`` for what is hidden from it; see `mexica_ai.game.contract.Views`."""
     data = format_fields(parse_fields(data))
     check_viewer(data, seat)
@@ -390,10 +390,10 @@ def view(data: JsonObject, seat: int) -> JsonObject:
             other["temples"] = _hidden_but(other["temples"], other["shown_temples"])
     if "memory" in data:
         data["memory"] = [_hide_memory(entry, seat) for entry in data["memory"]]
-    return data | {"viewer": seat}
+    return data | {"viewer": SPECTATOR if seat is None else seat}
 
 
-def _hide_memory(entry: str, viewer: int) -> str:
+def _hide_memory(entry: str, viewer: int | None) -> str:
     word, owner, *_ = entry.split()
     is_hidden = word in ("discard", "deal", "private") and int(owner) != viewer
     return f"{word} {owner} {HIDDEN}" if is_hidden else entry
@@ -439,9 +439,8 @@ def has_one_world(state: State) -> bool:
 
 
 def viewer(state: State) -> int | None:
-    """Return the seat whose view the position is, or None if everything is known."""
-    number = state_to_fields(state)["viewer"]
-    return None if number < 0 else number
+    """Return the seat whose view the position is, SPECTATOR for a spectator's, or None if everything is known."""
+    return viewer_from_field(state_to_fields(state)["viewer"])
 
 
 _MAX_WORLDS = 50  # tries

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from cext.core.contract.game import State
 from cext.games.coatl.ops import state_to_fields
-from mexica_ai.game.text_forms import count, wrap_entries
+from mexica_ai.game.text_forms import count, viewer_name, wrap_entries
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.facts import PARTS
 from mexica_ai.games.coatl.notation import format_fields
@@ -57,7 +57,7 @@ def _heading(data: JsonObject) -> str:
     if data["options"]["strict_ends"]:
         game += ", strict ends"
     if data["viewer"] is not None:
-        game += f", as seat {data['viewer']} sees it"
+        game += f", as {viewer_name(data['viewer'])} sees it"
     if phase == "over":
         return f"{game}: over"
     mover = f"seat {data['to_move']}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mexica_ai.game.entry import MENU, Entry, Tool
+from mexica_ai.game.entry import Entry, Kind, Target, Tool, choice
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.io.json_types import JsonObject
@@ -31,19 +31,27 @@ def entry(action: str, fields: JsonObject) -> Entry:
     verb, *words = action.split()
     match verb, words:
         case "canal", [spaces]:
-            places = tuple(spaces.split("-"))
+            places = tuple(map(_space, spaces.split("-")))
             return Entry("canal" if len(places) == 2 else "single", places)
         case "bridge", [space, axis]:
-            return Entry("bridge", (space, MENU + _AXES[axis]))
+            return Entry("bridge", (_space(space), _axis(axis)))
         case "relocate", [space, to, axis]:
-            return Entry("relocate", (space, to, MENU + _AXES[axis]))
+            return Entry("relocate", (Target(space, Kind.BRIDGE, space), _space(to), _axis(axis)))
         case "temple", [level, space]:
-            return Entry(f"temple {level}", (space,))
+            return Entry(f"temple {level}", (_space(space),))
         case "found", [size, space]:
-            return Entry("found", (space, f"{MENU}district of {size}"))
+            return Entry("found", (_space(space), choice(f"district of {size}", size)))
         case (("walk" | "sail" | "teleport"), [space]):
-            return Entry("move", (space, MENU + verb))
-    return Entry(verb, tuple(words))
+            return Entry("move", (_space(space), choice(verb)))
+    return Entry(verb, tuple(map(_space, words)))
+
+
+def _space(name: str) -> Target:
+    return Target(name, Kind.SPACE, name)
+
+
+def _axis(axis: str) -> Target:
+    return choice(_AXES[axis], axis, Kind.AXIS)
 
 
 def describe(fields: JsonObject) -> dict[str, str]:

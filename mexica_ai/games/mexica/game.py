@@ -93,7 +93,9 @@ GAME = Game(
     events=Events(settle_chance=settle_chance),
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry, entry.describe, entry.GRID),
     editor=edit.EDITOR,
-    reasons=Reasons(legality.why_illegal, effects.describe, ("action_points", "action_tokens")),
+    reasons=Reasons(
+        legality.why_illegal, effects.describe, ("action_points", "action_tokens"), stocks=ops.state_to_fields
+    ),
     learning=Learning(tensor.SCHEMA, SPEC, calibration=CALIBRATION),
     proposals=Proposals(
         removal.offered,

@@ -15,6 +15,8 @@ from mexica_ai.game.compact import (
     split_fields,
     split_numbers,
     text_of,
+    viewer_entry,
+    viewer_of,
 )
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
 from mexica_ai.io.json_types import JsonObject
@@ -30,7 +32,7 @@ _SEAT = (
 )
 _GEARS = "/".join(rf"[.i0-9]{{{facts['teeth']}}}" for facts in GEARS.values())
 _FIELDS = {
-    "options": (r"\d,(?:\d|-),[w-]", "2,-,w"),
+    "options": (r"\d,[0-9*-],[w-]", "2,-,w"),
     "turn": (
         r"[a-z]+(?:,\d{1,2}){5},(?:[a-z_]+\d{0,2}|-),\d{1,2},(?:\d|-),\d{1,2}",
         "picking,10,1,1,0,0,tikal3,0,-,1",
@@ -52,7 +54,7 @@ def format_compact(data: JsonObject) -> str:
     display = data["display"]
     return " ".join(
         [
-            f"{data['players']},{or_none(data['viewer'])},{'w' if data['options']['whole_points'] else NONE}",
+            f"{data['players']},{viewer_entry(data['viewer'])},{'w' if data['options']['whole_points'] else NONE}",
             ",".join(map(str, turn)),
             or_none(",".join(text.replace(" ", "_") for text in data["pending"])),
             "/".join(data["gears"].values()),
@@ -73,7 +75,7 @@ def parse_compact(text: str, path: str = "position") -> JsonObject:
         "game": "tzolkin",
         "version": 1,
         "players": int(options[0]),
-        "viewer": seat_or_null(options[1]),
+        "viewer": viewer_of(options[1]),
         "options": {"whole_points": options[2] == "w"},
         "phase": phase,
         **dict(zip(_DAYS, map(int, days), strict=True)),

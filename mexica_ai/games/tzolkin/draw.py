@@ -14,6 +14,7 @@ from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import document, element, group
 from mexica_ai.game.contract import try_parse
+from mexica_ai.game.text_forms import viewer_name
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.notation import parse_position
@@ -171,7 +172,7 @@ class _Picture(Canvas):
         if now.get("phase") == "over":
             note = "over"
         if now.get("viewer") is not None:
-            note += f", as seat {now['viewer']} sees it"
+            note += f", as {viewer_name(now['viewer'])} sees it"
         if now.get("pending"):
             note += f", to decide: {now['pending'][-1]}"
         self.text(132, 42, note, 13, color="soft")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mexica_ai.game.entry import MENU, Entry, Tool
+from mexica_ai.game.entry import Entry, Kind, Target, Tool, choice
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.io.json_types import JsonObject
 
@@ -30,33 +30,47 @@ def entry(action: str, fields: JsonObject) -> Entry:
     verb, *words = action.split()
     match verb, words:
         case "keep", _:
-            return Entry("keep", (MENU + " and ".join(map(_wealth, words)),))
+            return Entry("keep", (choice(" and ".join(map(_wealth, words)), " ".join(words), Kind.TILE),))
         case "place", [place]:
-            return Entry("place", (f"place:{place}",))
+            return Entry("place", (Target(f"place:{place}", Kind.GEAR, place),))
         case "pick", [gear, space, number]:
-            return Entry("pick", (f"worker:{gear}:{space}", f"use:{gear}:{number}"))
+            return Entry("pick", (_worker(gear, space), _gear_action(gear, number)))
         case "pick", [gear, space]:
-            return Entry("pick", (f"worker:{gear}:{space}", MENU + "without an action"))
+            return Entry("pick", (_worker(gear, space), choice("without an action")))
         case (("beg" | "burn"), [temple]):
-            return Entry(verb, (f"temple:{temple}",))
+            return Entry(verb, (_temple(temple),))
         case "research", [track, *payment]:
-            return Entry("research", (f"track:{track}", MENU + (_blocks(payment[0]) if payment else "free")))
+            paid = choice(_blocks(payment[0]) if payment else "free", " ".join(payment))
+            return Entry("research", (Target(f"track:{track}", Kind.TECHNOLOGY, track), paid))
         case "build", [tile, *how]:
-            return Entry("build", (f"tile:{tile}", MENU + _way(how)))
+            return Entry("build", (Target(f"tile:{tile}", Kind.TILE, tile), choice(_way(how), " ".join(how))))
         case "climb", _:
-            temples = [f"temple:{word}" for word in words if word in facts.TEMPLES]
+            temples = [_temple(word) for word in words if word in facts.TEMPLES]
             payment = [word for word in words if word not in facts.TEMPLES]
-            paid = f"paid with {_blocks(payment[0])}" if payment else "free"
-            return Entry("climb", (*temples, MENU + (paid if len(temples) == 1 else f"both, {paid}")))
+            terms = f"paid with {_blocks(payment[0])}" if payment else "free"
+            terms = terms if len(temples) == 1 else f"both, {terms}"
+            return Entry("climb", (*temples, choice(terms, " ".join(payment))))
         case (("take" | "harvest"), [what]):
-            return Entry(verb, (MENU + (what if verb == "harvest" else _blocks(what)),))
+            return Entry(verb, (choice(what if verb == "harvest" else _blocks(what), what),))
         case (("sell" | "buy"), [block, number]):
-            return Entry("trade", (f"{MENU}{verb} {number} {facts.BLOCKS[block]}",))
+            return Entry("trade", (choice(f"{verb} {number} {facts.BLOCKS[block]}", f"{block} {number}"),))
         case "use", [gear, number]:
-            return Entry("use", (f"use:{gear}:{number}",))
+            return Entry("use", (_gear_action(gear, number),))
         case "advance", [days]:
-            return Entry("advance", (MENU + ("1 day" if days == "1" else f"{days} days"),))
-    return Entry(verb, tuple(MENU + word for word in words))
+            return Entry("advance", (choice("1 day" if days == "1" else f"{days} days", days),))
+    return Entry(verb, tuple(choice(word, word) for word in words))
+
+
+def _worker(gear: str, space: str) -> Target:
+    return Target(f"worker:{gear}:{space}", Kind.TOOTH, f"{gear} {space}")
+
+
+def _gear_action(gear: str, number: str) -> Target:
+    return Target(f"use:{gear}:{number}", Kind.GEAR_ACTION, f"{gear} {number}")
+
+
+def _temple(name: str) -> Target:
+    return Target(f"temple:{name}", Kind.TEMPLE, name)
 
 
 def _blocks(letters: str) -> str:

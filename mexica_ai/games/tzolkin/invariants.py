@@ -10,6 +10,7 @@ That the first pending decision has an answer is asked once the position has bec
 from collections import Counter
 
 from mexica_ai.game.checker import Checker
+from mexica_ai.game.text_forms import SPECTATOR
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BUILDINGS, GEARS, HIDDEN, TEMPLES, TRACKS
 from mexica_ai.io.json_types import JsonObject
@@ -55,9 +56,9 @@ class _Checker(Checker):
         if not self.check_range("players", data["players"], facts.MIN_PLAYERS, facts.MAX_PLAYERS):
             return
         last_seat = data["players"] - 1
-        for key in ("viewer", "start_space"):
+        for key, lowest in (("viewer", SPECTATOR), ("start_space", 0)):
             if data[key] is not None:
-                self.check_range(key, data[key], 0, last_seat)
+                self.check_range(key, data[key], lowest, last_seat)
         self.require(
             data["viewer"] is None or self.phase == "keep",
             "viewer",

@@ -33,7 +33,7 @@ import numpy as np
 
 from cext.core.contract.game import State
 from cext.games.tzolkin.ops import is_answerable, state_from_fields, state_to_fields
-from mexica_ai.game.text_forms import canonical_text, check_viewer
+from mexica_ai.game.text_forms import SPECTATOR, canonical_text, check_viewer, viewer_from_field, viewer_to_field
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, PLACES, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.invariants import check_position
@@ -230,7 +230,7 @@ def parse_fields(data: JsonObject, path: str = "position") -> JsonObject:
     return {
         "num_players": data["players"],
         "whole_points": int(data["options"]["whole_points"]),
-        "viewer": _or_none(data["viewer"]),
+        "viewer": viewer_to_field(data["viewer"]),
         "phase": facts.PHASES.index(data["phase"]),
         **{key: data[key] for key in _NUMBERS},
         "last": _parse_last(data["last"]),
@@ -266,7 +266,7 @@ def format_fields(fields: JsonObject) -> JsonObject:
         "game": "tzolkin",
         "version": VERSION,
         "players": fields["num_players"],
-        "viewer": None if fields["viewer"] < 0 else fields["viewer"],
+        "viewer": viewer_from_field(fields["viewer"]),
         "options": {"whole_points": bool(fields["whole_points"])},
         "phase": facts.PHASES[fields["phase"]],
         **{key: fields[key] for key in _NUMBERS[:5]},
@@ -343,7 +343,7 @@ def _names(numbers: Iterable[int], table: Iterable[str]) -> list[str]:
     return [order[number] if number >= 0 else facts.HIDDEN for number in numbers]
 
 
-def view(data: JsonObject, seat: int) -> JsonObject:
+def view(data: JsonObject, seat: int | None) -> JsonObject:
     """Return a seat's view: in phase keep ``?`` for the tiles of others; see `mexica_ai.game.contract.Views`."""
     data = format_fields(parse_fields(data))
     check_viewer(data, seat)
@@ -353,7 +353,7 @@ def view(data: JsonObject, seat: int) -> JsonObject:
         if index != seat:
             for key in ("dealt", "wealth"):
                 other[key] = [facts.HIDDEN] * len(other[key])
-    return data | {"viewer": seat}
+    return data | {"viewer": SPECTATOR if seat is None else seat}
 
 
 # --- new games
@@ -448,9 +448,8 @@ def scores(state: State) -> list[float]:
 
 
 def viewer(state: State) -> int | None:
-    """Return the seat whose view the position is, or None if everything is known."""
-    number = state_to_fields(state)["viewer"]
-    return None if number < 0 else number
+    """Return the seat whose view the position is, SPECTATOR for a spectator's, or None if everything is known."""
+    return viewer_from_field(state_to_fields(state)["viewer"])
 
 
 def has_one_world(state: State) -> bool:

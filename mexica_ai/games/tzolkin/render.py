@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cext.core.contract.game import State
 from cext.games.tzolkin.ops import state_to_fields
-from mexica_ai.game.text_forms import COLUMNS, count, wrap_entries
+from mexica_ai.game.text_forms import COLUMNS, count, viewer_name, wrap_entries
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.notation import format_fields
@@ -178,7 +178,7 @@ def _heading(data: JsonObject, winners: Sequence[int]) -> str:
     if data["options"]["whole_points"]:
         game += ", whole points"
     if data["viewer"] is not None:
-        game += f", as seat {data['viewer']} sees it"
+        game += f", as {viewer_name(data['viewer'])} sees it"
     if data["phase"] == "over":
         verb = "wins" if len(winners) == 1 else "share the win"
         return f"{game}: over\n{' and '.join(map(_marked, winners))} {verb}"
