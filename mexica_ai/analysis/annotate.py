@@ -301,6 +301,9 @@ def evaluate_record(
         result = search(position, _scaled(settings, scale, number), stop)
         if result.stop_reason == "stopped":
             raise _Stopped
+        if not result.iterations:  # it got no processor in its time
+            one = dataclasses.replace(settings.limits, time_s=None, iterations=1)
+            return _search(position, dataclasses.replace(settings, limits=one), stop)
         return result
 
     plan = _Plan(search_position, checks, explain)

@@ -106,7 +106,7 @@ class Calibration:
             forecast = list(map(point, candidate.forecast))
             if is_exact:
                 forecast[-1:] = candidate.forecast[-1:]
-            value = candidate.value if is_exact else _moved(candidate.value, seat, *numbers)
+            value = _moved(candidate.value, seat, *numbers) if candidate.value and not is_exact else candidate.value
             candidates.append(dataclasses.replace(candidate, value=value, forecast=forecast))
         return dataclasses.replace(result, candidates=candidates)
 

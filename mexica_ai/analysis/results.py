@@ -21,9 +21,9 @@ class Forecast:
     visits : int
         Iterations that passed through it.
     value : list of float
-        Mean share of the win of each seat, over the iterations from there.
+        Mean share of the win of each seat, over the iterations from there; empty without any.
     expected_scores : list of float
-        Mean final score of each seat.
+        Mean final score of each seat; empty without iterations.
     """
 
     visits: int
@@ -42,9 +42,10 @@ class Candidate:
     visits : int
         Iterations that passed through the position at the end of the turn.
     value : list of float
-        Estimated share of the win of each seat, in [0, 1], summing to 1.
+        Estimated share of the win of each seat, in [0, 1], summing to 1; empty if nothing was searched (0 visits), or
+        if the engine does not tell.
     expected_scores : list of float
-        Estimated final score of each seat, in the game's points.
+        Estimated final score of each seat, in the game's points; empty where `value` is, too.
     prior : float
         Probability that the game's policy gave the turn before the search, in [0, 1].
     line : list of list of str
@@ -108,13 +109,19 @@ class Result:
 
     @property
     def value(self) -> list[float]:
-        """Estimated share of the win of each seat after `turn`, in [0, 1], summing to 1."""
+        """Estimated share of the win of each seat after `turn`, in [0, 1], summing to 1; empty if it is not known."""
         return self.candidates[0].value
 
     @property
     def expected_scores(self) -> list[float]:
-        """Estimated final score of each seat after `turn`, in the game's points."""
+        """Estimated final score of each seat after `turn`, in the game's points; empty if it is not known."""
         return self.candidates[0].expected_scores
+
+    @property
+    def is_fallback(self) -> bool:
+        """Whether nothing was searched: `turn` is what the policy prefers, and nothing is known of what it brings."""
+        before = self.candidates[0].forecast[:1]
+        return bool(before) and not before[0].visits
 
     def svg(self, position: Position, **options: Any) -> str:
         """Return a picture of the position with `turn` marked, as SVG.
@@ -126,7 +133,7 @@ class Result:
         **options
             Those of `Position.svg`.
         """
-        return position.svg(turn=self.turn, shares=self.value, **options)
+        return position.svg(turn=self.turn, shares=self.value or None, **options)
 
     def _repr_svg_(self) -> str:
         from mexica_ai.draw.search import draw_candidates
@@ -168,6 +175,9 @@ def sound(result: Result, players: int | None = None) -> Result:
             "expected_scores": point.expected_scores if are_scores(point.expected_scores, players) else [],
         }
 
+    def is_whole(point: Forecast) -> bool:
+        return not point.visits or bool(point.value and point.expected_scores)
+
     candidates = []
     for candidate in result.candidates:
         forecast = [dataclasses.replace(point, **figures(point)) for point in candidate.forecast]
@@ -176,7 +186,7 @@ def sound(result: Result, players: int | None = None) -> Result:
                 candidate,
                 **figures(candidate),
                 prior=candidate.prior if 0 <= candidate.prior <= 1 else 0.0,
-                forecast=forecast if all(point.value and point.expected_scores for point in forecast) else [],
+                forecast=forecast if all(map(is_whole, forecast)) else [],
             )
         )
     return dataclasses.replace(

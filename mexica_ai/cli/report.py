@@ -79,6 +79,8 @@ def format_statistics(result: Result) -> list[str]:
     """Return the lines of the statistics of a search."""
     speed = f" ({result.iterations / result.seconds:.0f}/s)" if result.seconds > 0 else ""
     ended = f"ended by: {terminal.shorten(result.stop_reason)}" if result.stop_reason else "searching"
+    if result.stop_reason and result.is_fallback:
+        ended = f"not searched, {ended}"
     counts = f"{result.iterations} iterations in {result.seconds:.2f} s{speed}, {result.nodes} nodes, "
     parts = [counts + f"{result.distinct_turns} distinct turns", f"{ended}; seed {result.seed}"]
     return terminal.wrap_turn(parts, terminal.width())

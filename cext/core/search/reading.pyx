@@ -167,7 +167,7 @@ cdef dict _candidate(SearchC* search, uint32_t index, list actions, double prior
 
 
 cdef dict _statistics(SearchC* search, uint32_t index):
-    """Return visits, mean values and mean final scores of a node."""
+    """Return visits, mean values and mean final scores of a node; empty lists if it has no visits."""
     cdef NodeC* node = &search.graph.nodes[index]
     cdef double value_sum[MAX_SEATS]
     cdef double score_sum[MAX_SEATS]
@@ -181,9 +181,9 @@ cdef dict _statistics(SearchC* search, uint32_t index):
             value_sum[seat] = node.value_sum[seat]
             score_sum[seat] = node.score_sum[seat]
         spin_unlock(&node.lock)
-    value = [value_sum[seat] / visits if visits else 1.0 / search.num_players
-             for seat in range(search.num_players)]
-    scores = [score_sum[seat] / visits if visits else 0.0 for seat in range(search.num_players)]
+    seats = range(search.num_players if visits else 0)
+    value = [value_sum[seat] / visits for seat in seats]
+    scores = [score_sum[seat] / visits for seat in seats]
     return {"visits": visits, "value": value, "expected_scores": scores}
 
 
