@@ -27,6 +27,7 @@ from mexica_ai.io.figures import is_time
 from mexica_ai.io.strict import quote
 from mexica_ai.rpc import wire
 from mexica_ai.server import answers, batches, handlers, paths, tracing
+from mexica_ai.server.admission import DeadlineTooShortError
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.calls import Call, Question
 from mexica_ai.server.config import ServerConfig
@@ -221,7 +222,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         if not is_patient:
             try:
                 self._scheduler.admission.check(call, settings)
-            except BusyError:
+            except (BusyError, DeadlineTooShortError):
                 if not self._is_seen_forced(request.position):
                     raise
         position = await self._lightly(call, _read_position, request.position)
@@ -341,7 +342,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
 def _call(context: Context) -> Call:
     remaining_s = handlers.remaining_s(context)
     deadline = None if remaining_s is None else loop_time() + remaining_s
-    return Call(CALLER.get(), context.peer(), deadline)
+    # What is left to a later attempt says nothing of the deadline that the caller has set.
+    allowed_s = None if handlers.num_attempts(context) else remaining_s
+    return Call(CALLER.get(), context.peer(), deadline, allowed_s)
 
 
 def _read_position(message: engine_pb2.Position) -> Position:
