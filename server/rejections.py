@@ -102,7 +102,7 @@ def new_status(
     request_id: str = "",
     more: Mapping[str, str] = MappingProxyType({}),
 ) -> status_pb2.Status:
-    """Return a status with its ErrorInfo: the reason, the name of the exception's class, the id of the call, and more."""
+    """Return a status with its ErrorInfo: the reason, the exception's class, the id of the call, and more."""
     status = status_pb2.Status(code=code.value[0], message=message)
     metadata = {"error": error.__name__, "request_id": request_id or handlers.REQUEST_ID.get(), **more}
     status.details.add().Pack(error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=metadata))
@@ -118,7 +118,7 @@ def _has_time_for_retry(context: Context) -> bool:
 
 async def end(context: Context, status: status_pb2.Status) -> NoReturn:
     """End a call with a status."""
-    ended = rpc_status.to_status(status)
+    ended: Any = rpc_status.to_status(status)
     if status.code in _RETRIED and not _has_time_for_retry(context):
         # The client's gRPC shows this status then, and not DEADLINE_EXCEEDED while it waits for the next attempt.
         ended = ended._replace(trailing_metadata=(*ended.trailing_metadata, _NO_RETRY))

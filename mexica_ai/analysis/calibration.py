@@ -81,7 +81,9 @@ class Calibration:
         """Return what is published for the shares that a search by `seat` found."""
         return _moved(value, seat, *self.numbers(facts))
 
-    def published(self, result: Result, state: State, seat: int, exact: Sequence[bool]) -> Result:
+    def published(
+        self, result: Result, state: State, seat: int, exact: Sequence[bool], exact_first: Sequence[bool] = ()
+    ) -> Result:
         """Return a result with the shares that are published.
 
         Parameters
@@ -93,14 +95,23 @@ class Calibration:
             The seat to move.
         exact : sequence of bool
             Which candidates end the game: their shares are known, and stay.
+        exact_first : sequence of bool
+            Which first actions do.
         """
-        if all(exact):
+        if all(exact) and all(exact_first):
             return result
         numbers = self.numbers(facts_of(state, result.iterations))
 
         def point(one: Forecast) -> Forecast:
             return Forecast(one.visits, _moved(one.value, seat, *numbers), one.expected_scores) if one.visits else one
 
+        first_actions = [
+            one if is_exact or not one.value else dataclasses.replace(one, value=_moved(one.value, seat, *numbers))
+            for one, is_exact in zip(result.first_actions, exact_first, strict=True)
+        ]
+        result = dataclasses.replace(result, first_actions=first_actions)
+        if all(exact):
+            return result
         candidates = []
         for candidate, is_exact in zip(result.candidates, exact, strict=True):
             forecast = list(map(point, candidate.forecast))

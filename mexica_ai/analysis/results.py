@@ -65,6 +65,28 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class FirstAction:
+    """An action with which the search considered to begin the turn.
+
+    Parameters
+    ----------
+    action : str
+    visits : int
+        Iterations that began the turn with it.
+    prior : float
+        Its share of the policy's weight in the position, as the search last corrected it, in [0, 1].
+    value : list of float
+        Mean share of the win of each seat after the action, in [0, 1], summing to 1; empty if it is not known, as where
+        the action leads to different positions by what is hidden.
+    """
+
+    action: str
+    visits: int
+    prior: float
+    value: list[float]
+
+
+@dataclass(frozen=True)
 class Result:
     """The best turn, and the statistics of the search.
 
@@ -90,6 +112,8 @@ class Result:
     weights : str, optional
         The weights by which positions were valued: the first 12 hexadecimal digits of their SHA-256. None if
         there are none, or they are unknown.
+    first_actions : list of FirstAction
+        Those that the search considered, the most visited first; empty if the engine does not tell.
     """
 
     candidates: list[Candidate]
@@ -101,6 +125,7 @@ class Result:
     seed: int
     threads: int = 1
     weights: str | None = None
+    first_actions: list[FirstAction] = field(default_factory=list)
 
     @property
     def turn(self) -> list[str]:
@@ -189,9 +214,20 @@ def sound(result: Result, players: int | None = None) -> Result:
                 forecast=forecast if all(map(is_whole, forecast)) else [],
             )
         )
+    first_actions = [
+        FirstAction(
+            one.action,
+            count(one.visits),
+            one.prior if 0 <= one.prior <= 1 else 0.0,
+            one.value if are_shares(one.value, players) else [],
+        )
+        for one in result.first_actions
+        if is_word(one.action)
+    ]
     return dataclasses.replace(
         result,
         candidates=candidates,
+        first_actions=first_actions,
         **{name: count(getattr(result, name)) for name in ("iterations", "nodes", "distinct_turns", "seed", "threads")},
         seconds=result.seconds if 0 <= result.seconds <= MAX_TIME_S else 0.0,
         stop_reason=result.stop_reason if is_word(result.stop_reason) else "unknown",

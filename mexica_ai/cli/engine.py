@@ -179,6 +179,7 @@ class _Server:
         ).to_json()
         for candidate in result["candidates"]:
             del candidate["forecast"]  # not part of the protocol
+        del result["first_actions"]
         return {"turn": result.pop("turn"), "info": result}
 
     def _limits(self, data: dict[str, Any], position: Position) -> Limits:

@@ -144,7 +144,8 @@ _ADDRESS = "HOST:PORT"
 class EngineKind:
     """A kind of engine: the path of its class, the keys it takes, and the name of its target ("" for none).
 
-    Kinds with `is_instant` answer at once, so they ignore the limits; they take these keys like every engine.
+    Kinds with `is_instant` answer at once, so they ignore the limits; they take these keys like every engine. To
+    those with `is_restrictable` one can say which first actions to allow or avoid.
     """
 
     path: str  # "module:class", imported when the first engine of the kind is made
@@ -152,6 +153,7 @@ class EngineKind:
     keys: tuple[str, ...] = _BUDGET
     target: str = ""
     is_instant: bool = False
+    is_restrictable: bool = False
 
 
 KINDS = {
@@ -159,6 +161,7 @@ KINDS = {
         "mexica_ai.engines.native:MctsEngine",
         "the search of this project",
         (*_BUDGET, "level", "weights", "evaluator", "batch", *SEARCH_OPTIONS),
+        is_restrictable=True,
     ),
     "uct": EngineKind("mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions", _ONE_THREAD),
     "beam": EngineKind(
@@ -186,7 +189,11 @@ KINDS = {
         "a command line",
     ),
     "grpc": EngineKind(
-        "mexica_ai.engines.grpc:GrpcEngine", "a server (`mexica-ai serve`)", (*_BUDGET, "weights"), _ADDRESS
+        "mexica_ai.engines.grpc:GrpcEngine",
+        "a server (`mexica-ai serve`)",
+        (*_BUDGET, "weights"),
+        _ADDRESS,
+        is_restrictable=True,
     ),
 }
 

@@ -201,6 +201,20 @@ class Position:
             require_seat_to_move(self)
         return sorted(map(self._game.text.format_action, self._state.legal_actions()))
 
+    def legal_action(self, text: str, path: str = "action") -> int:
+        """Return an action that is legal now in the form of the compiled layer; errors are those of `push`.
+
+        Parameters
+        ----------
+        text : str
+        path : str
+            Prefix of error messages.
+        """
+        action = self._game.text.parse_action(text, path)
+        if not self._state.is_legal(action):
+            raise self._illegal(self._state, text, path)
+        return action
+
     def push(self, turn: str | list[str], *, partial: bool = False) -> None:
         """Play a whole turn. After an error the position is unchanged.
 

@@ -66,7 +66,8 @@ def test_it_is_shown_as_not_searched(game: str) -> None:
 def test_it_stays_so_as_a_message() -> None:
     result = fallback(start_of("coatl"))
     message = wire.result_to_message(result, engine_version="1", rules_version=1)
-    assert not message.value and not message.candidates[0].forecast[0].value
+    assert not message.value
+    assert not message.candidates[0].forecast[0].value
     assert wire.result_from_message(message, 3) == result
 
 
@@ -85,8 +86,8 @@ def test_points_of_a_turn_without_visits_keep_those_with_some() -> None:
 def test_a_record_is_valued_even_if_a_search_got_no_time() -> None:
     position = start_of("nim")
     turn = ai.best_turn(position, iterations=10, seed=1).turn
-    record: dict[str, Any] = {"game": "nim", "version": 1, "start": position.to_json(), "turns": [turn], "termination": "unfinished"}
-    record |= {"scores": None, "winners": None}
+    record: dict[str, Any] = {"game": "nim", "version": 1, "start": position.to_json(), "turns": [turn]}
+    record |= {"termination": "unfinished", "scores": None, "winners": None}
     (found,) = evaluate_record(record, iterations=10, search=lambda position, settings, stop: _hungry(position))
     assert len(found.before) == len(found.after) == 3
 

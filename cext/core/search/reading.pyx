@@ -24,6 +24,8 @@ cdef list reading_candidates(SearchC* search, int count):
     cdef TurnScratchC scratch
     if turn_scratch_init(&scratch, search.ops) < 0:
         raise MemoryError
+    scratch.first = search.first_actions
+    scratch.num_first = search.num_first
     try:
         candidates = []
         for index in _halving_first(search, _best_ends(search, count)):
@@ -36,6 +38,29 @@ cdef list reading_candidates(SearchC* search, int count):
         return candidates
     finally:
         turn_scratch_free(&scratch)
+
+
+cdef list reading_first_actions(SearchC* search):
+    cdef NodeC* root = &search.graph.nodes[search.root]
+    cdef int i, num_edges = graph_num_edges(root)
+    cdef EdgeC* edges = graph_edges(&search.graph, root)
+    cdef uint32_t visits
+    found = []
+    for i in range(num_edges):
+        visits = atomic_load_u32(&edges[i].visits)
+        if visits > 0:
+            found.append((edges[i].action, visits, edges[i].prior, atomic_load_u32(&edges[i].child)))
+    return [{"action": action, "visits": visits, "prior": prior, "value": _value_at(search, child)}
+            for action, visits, prior, child in sorted(found, key=_by_visits)]
+
+
+def _by_visits(edge):
+    return -edge[1], edge[0]
+
+
+cdef list _value_at(SearchC* search, uint32_t index):
+    """Return the mean values of a node; none if worlds lead to several nodes."""
+    return [] if index == NO_NODE or index == SEVERAL_NODES else _statistics(search, index)["value"]
 
 
 cdef bint _ends_are_exact(SearchC* search):

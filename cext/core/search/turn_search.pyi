@@ -22,8 +22,16 @@ class Candidate(Statistics):
     forecast: list[Statistics]
 
 @type_check_only
+class FirstAction(TypedDict):
+    action: int
+    visits: int
+    prior: float
+    value: list[float]
+
+@type_check_only
 class SearchResult(TypedDict):
     candidates: list[Candidate]
+    first_actions: list[FirstAction]
     iterations: int
     nodes: int
     distinct_turns: int
