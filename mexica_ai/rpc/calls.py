@@ -234,6 +234,8 @@ class Calls:
         candidates: int = DEFAULT_CANDIDATES,
         level: int | None = None,
         weights: str | None = None,
+        first_actions: bool = False,
+        options: Mapping[str, float] | None = None,
         timeout_s: float | None = None,
     ) -> Call[tuple[int, Result | MexicaAIError]]:
         """Have the server search many positions, and yield each result as soon as it is there, in any order.
@@ -244,7 +246,7 @@ class Calls:
             Read as the server takes them, in a thread of their own.
         timeout_s : float, optional
             Deadline of the whole call in seconds; None: none.
-        time_s, iterations, threads, memory_mb, seed, candidates, level, weights
+        time_s, iterations, threads, memory_mb, seed, candidates, level, weights, first_actions, options
             Of each search, as for `best_turn`.
 
         Yields
@@ -260,7 +262,8 @@ class Calls:
             The call failed, such as with reason SHUTTING_DOWN; positions without a result can be sent again.
         """
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
-        fields = _search(None, limits, seed, candidates, level, weights)
+        fields = _search(None, limits, seed, candidates, level, weights) | _restrictions(None, (), options)
+        fields["with_first_actions"] = first_actions
 
         seats: dict[str, int] = {}  # of the positions without a result
 
