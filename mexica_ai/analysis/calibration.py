@@ -27,6 +27,7 @@ from mexica_ai.io.strict import check_shape, parse_json
 FORMAT = 1
 FACTS = ("iterations", "rounds")
 CORNERS = ("few_early", "many_early", "few_late", "many_late")  # iterations, rounds
+STEP = 1e-6  # of a share, for the slope of a map
 LEAST_SLOPE = 0.1  # of temperature and others: a larger share stays larger
 MOST_SLOPE, MOST_SHIFT = 10.0, 10.0
 NUMBERS = ("temperature", "shift", "others")
@@ -118,7 +119,11 @@ class Calibration:
             if is_exact:
                 forecast[-1:] = candidate.forecast[-1:]
             value = _moved(candidate.value, seat, *numbers) if candidate.value and not is_exact else candidate.value
-            candidates.append(dataclasses.replace(candidate, value=value, forecast=forecast))
+            errors = candidate.value_error
+            if errors and not is_exact:
+                slopes = _slopes(candidate.value, seat, *numbers)
+                errors = [error * slope for error, slope in zip(errors, slopes, strict=True)]
+            candidates.append(dataclasses.replace(candidate, value=value, value_error=errors, forecast=forecast))
         return dataclasses.replace(result, candidates=candidates)
 
 
@@ -134,6 +139,18 @@ def _moved(value: Sequence[float], seat: int, temperature: float, shift: float, 
     found = [other * part for other in powers]
     found[seat] = odds / (1 + odds)
     return found
+
+
+def _slopes(value: Sequence[float], seat: int, temperature: float, shift: float, power: float) -> list[float]:
+    """Return how much each published share moves with the share found, the others keeping their proportions."""
+    moved = _moved(value, seat, temperature, shift, power)
+    slopes = []
+    for place, share in enumerate(value):
+        step = -STEP if share > 1 / 2 else STEP
+        near = [other * (1 - share - step) / (1 - share) if share < 1 else -step / (len(value) - 1) for other in value]
+        near[place] = share + step
+        slopes.append(max(0.0, (_moved(near, seat, temperature, shift, power)[place] - moved[place]) / step))
+    return slopes
 
 
 def read(path: str | os.PathLike[str]) -> tuple[str, Mapping[int, Calibration]]:

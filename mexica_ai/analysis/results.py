@@ -53,6 +53,12 @@ class Candidate:
     forecast : list of Forecast
         Before the turn, and after each of its actions. Without visits where the search came to the end of the turn by
         other ways only; shorter if it found no end; empty if the engine does not tell.
+    value_error : list of float
+        Standard error of each share in `value`: the spread of what the iterations found, by the square root of their
+        number. Iterations depend on each other, so it is no full uncertainty. Empty with less than two, or if the
+        engine does not tell.
+    expected_scores_error : list of float
+        Standard errors of `expected_scores`, likewise.
     """
 
     turn: list[str]
@@ -62,6 +68,8 @@ class Candidate:
     prior: float
     line: list[list[str]]
     forecast: list[Forecast] = field(default_factory=list)
+    value_error: list[float] = field(default_factory=list)
+    expected_scores_error: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -200,6 +208,9 @@ def sound(result: Result, players: int | None = None) -> Result:
             "expected_scores": point.expected_scores if are_scores(point.expected_scores, players) else [],
         }
 
+    def errors(numbers: list[float]) -> list[float]:
+        return numbers if are_scores(numbers, players) and min(numbers) >= 0 else []
+
     def is_whole(point: Forecast) -> bool:
         return not point.visits or bool(point.value and point.expected_scores)
 
@@ -212,6 +223,8 @@ def sound(result: Result, players: int | None = None) -> Result:
                 **figures(candidate),
                 prior=candidate.prior if 0 <= candidate.prior <= 1 else 0.0,
                 forecast=forecast if all(map(is_whole, forecast)) else [],
+                value_error=errors(candidate.value_error),
+                expected_scores_error=errors(candidate.expected_scores_error),
             )
         )
     first_actions = [

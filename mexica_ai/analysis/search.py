@@ -355,6 +355,8 @@ def _to_result(game: str, data: SearchResult, weights: Weights | None) -> Result
             prior=candidate["prior"],
             line=[format_turn(turn) for turn in candidate["line"]],
             forecast=[Forecast(**point) for point in candidate.get("forecast", ())],
+            value_error=candidate.get("value_error", []),
+            expected_scores_error=candidate.get("expected_scores_error", []),
         )
         for candidate in data["candidates"]
     ]

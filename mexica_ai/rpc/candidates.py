@@ -19,6 +19,8 @@ def candidate_to_message(candidate: Candidate) -> engine_pb2.Candidate:
             engine_pb2.Forecast(visits=point.visits, value=point.value, expected_scores=point.expected_scores)
             for point in candidate.forecast
         ],
+        value_error=candidate.value_error,
+        expected_scores_error=candidate.expected_scores_error,
     )
 
 
@@ -32,6 +34,8 @@ def candidate_from_message(message: engine_pb2.Candidate) -> Candidate:
         prior=message.prior,
         line=[list(turn.actions) for turn in message.line],
         forecast=[Forecast(point.visits, list(point.value), list(point.expected_scores)) for point in message.forecast],
+        value_error=list(message.value_error),
+        expected_scores_error=list(message.expected_scores_error),
     )
 
 

@@ -3,7 +3,7 @@
 Threads may still be searching, so all that they write is read under the nodes' locks or atomically.
 """
 
-from libc.math cimport floor
+from libc.math cimport floor, sqrt
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 
@@ -187,8 +187,9 @@ cdef list _forecast(SearchC* search, list actions, uint32_t end, TurnScratchC* s
 
 
 cdef dict _candidate(SearchC* search, uint32_t index, list actions, double prior):
-    """Return a candidate with the statistics of a node."""
-    return {"actions": actions, "prior": prior, "line": _expected_turns(search, index)} | _statistics(search, index)
+    """Return a candidate with the statistics of a node, and their standard errors."""
+    return ({"actions": actions, "prior": prior, "line": _expected_turns(search, index)} | _statistics(search, index)
+            | _errors(search, index))
 
 
 cdef dict _statistics(SearchC* search, uint32_t index):
@@ -210,6 +211,25 @@ cdef dict _statistics(SearchC* search, uint32_t index):
     value = [value_sum[seat] / visits for seat in seats]
     scores = [score_sum[seat] / visits for seat in seats]
     return {"visits": visits, "value": value, "expected_scores": scores}
+
+
+cdef dict _errors(SearchC* search, uint32_t index):
+    """Return the standard errors of the means of an end of the root's turn; none with less than two visits."""
+    cdef NodeC* node = &search.graph.nodes[index]
+    cdef float value_spread[MAX_SEATS]
+    cdef float score_spread[MAX_SEATS]
+    cdef double visits
+    cdef int seat
+    with nogil:
+        spin_lock(&node.lock)
+        visits = node.finished
+        for seat in range(MAX_SEATS):
+            value_spread[seat] = node.value_spread[seat]
+            score_spread[seat] = node.score_spread[seat]
+        spin_unlock(&node.lock)
+    seats = range(search.num_players if visits > 1 and index != search.root else 0)
+    return {"value_error": [sqrt(value_spread[seat] / (visits - 1) / visits) for seat in seats],
+            "expected_scores_error": [sqrt(score_spread[seat] / (visits - 1) / visits) for seat in seats]}
 
 
 cdef dict _describe_unfinished(SearchC* search, TurnScratchC* scratch):

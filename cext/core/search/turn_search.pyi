@@ -20,6 +20,8 @@ class Candidate(Statistics):
     prior: float
     line: list[list[int]]
     forecast: list[Statistics]
+    value_error: list[float]
+    expected_scores_error: list[float]
 
 @type_check_only
 class FirstAction(TypedDict):
