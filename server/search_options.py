@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 
-from cext.core.search.options import OPTIONS
+from mexica_ai.engines.specs import SEARCH_OPTIONS
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.strict import quote
 
@@ -30,10 +30,10 @@ def read_ranges(entries: Iterable[str]) -> Ranges:
 
 def _read(entry: str) -> tuple[str, tuple[float, float]]:
     found = _ENTRY.fullmatch(entry)
-    if found is None or found[1] not in OPTIONS:
+    if found is None or found[1] not in SEARCH_OPTIONS:
         raise ValueError(EXPECTED)
     low, high = float(found[2]), float(found[3])
-    _, least, most = OPTIONS[found[1]]
+    _, least, most = SEARCH_OPTIONS[found[1]]
     if not least <= low <= high <= most:
         raise ValueError(EXPECTED)
     return found[1], (low, high)

@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from cext.core.search.options import OPTIONS as SEARCH_OPTIONS
+from cext.core.search.options import OPTIONS
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.limits import MAX_BATCH, MAX_MEMORY_MB, MAX_THREADS
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S, is_time
 from mexica_ai.io.suggest import did_you_mean
 from mexica_ai.rpc import targets
+
+SEARCH_OPTIONS = OPTIONS  # (default, least, most) by name, docs/search.md
 
 
 @dataclass(frozen=True)

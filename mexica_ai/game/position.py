@@ -202,14 +202,7 @@ class Position:
         return sorted(map(self._game.text.format_action, self._state.legal_actions()))
 
     def legal_action(self, text: str, path: str = "action") -> int:
-        """Return an action that is legal now in the form of the compiled layer; errors are those of `push`.
-
-        Parameters
-        ----------
-        text : str
-        path : str
-            Prefix of error messages.
-        """
+        """Return an action that is legal now as the compiled layer has it; the errors of `push` name `path`."""
         action = self._game.text.parse_action(text, path)
         if not self._state.is_legal(action):
             raise self._illegal(self._state, text, path)

@@ -81,11 +81,13 @@ def test_errors_of_published_shares_follow_the_map() -> None:
 
 def test_published_results_have_moved_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     position = start_of("mexica", players=2)
-    published = ai.best_turn(position, iterations=300, seed=1).candidates[0]
-    monkeypatch.setattr(Calibration, "published", lambda self, result, *_: result)
+    monkeypatch.setattr(SearchRun, "_find_calibration", lambda self: None)
     found = ai.best_turn(position, iterations=300, seed=1).candidates[0]
+    shrinking = Calibration(((0, 1), (0, 1)), (0.5,) * 4, (0.0,) * 4, (1.0,) * 4)
+    monkeypatch.setattr(SearchRun, "_find_calibration", lambda self: shrinking)
+    published = ai.best_turn(position, iterations=300, seed=1).candidates[0]
     assert published.value != found.value
-    assert published.value_error != found.value_error
+    assert published.value_error == pytest.approx([error / 2 for error in found.value_error], rel=0.05)
     assert published.expected_scores_error == found.expected_scores_error
 
 

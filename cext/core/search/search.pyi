@@ -44,7 +44,7 @@ class Search(TurnSearch):
         evaluator: Callable[[NDArray[np.float32]], Any] | None = None,
         batch_size: int = 16,
         allow: Collection[int] | None = None,
-        avoid: Collection[int] = (),
+        avoid: Collection[int] | None = None,
         **options: float,
     ) -> Self: ...
     def run(

@@ -64,7 +64,7 @@ cdef class Search(TurnSearch):
         Leaves that are evaluated together, 1 to 4096; only with an evaluator.
     allow : collection of int, optional
         The only actions with which the turn may begin; any by default.
-    avoid : collection of int
+    avoid : collection of int, optional
         Actions with which it may not begin.
     options : float
         Options by name, see the comments of `cext.core.search.options.OPTIONS`. Defaults are those of the game
@@ -90,7 +90,7 @@ cdef class Search(TurnSearch):
     cdef TeamC _team
 
     def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB,
-                  seed=0, int niceness=0, evaluator=None, int batch_size=16, allow=None, avoid=(), **options):
+                  seed=0, int niceness=0, evaluator=None, int batch_size=16, allow=None, avoid=None, **options):
         cdef const GameOps* ops = state.game.ops
         memset(&self.search, 0, sizeof(SearchC))
         semaphore_init(&self.search.ended)

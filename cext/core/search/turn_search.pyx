@@ -60,6 +60,7 @@ cdef class TurnSearch:
 
     cdef int _restrict(self, object allow, object avoid) except -1:
         cdef int i
+        avoid = avoid or ()
         if allow is None and not avoid:
             return 0
         legal = self.state.legal_actions()
