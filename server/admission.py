@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import replace
 
 from mexica_ai.analysis.limits import Limits
@@ -10,7 +11,8 @@ from mexica_ai.analysis.margin import Margin
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.analysis.stopping import Stop
-from mexica_ai.server import tracing
+from mexica_ai.io.errors import SearchError
+from mexica_ai.server import handlers, tracing
 from mexica_ai.server.calls import Call, Question
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.metrics import Metrics
@@ -21,6 +23,18 @@ FIRST_RATE = 5000.0
 RATE_STEP = 0.1
 ENOUGH_ITERATIONS = 100
 DURATION_FACTOR = 3.0
+
+
+class DeadlineTooShortError(SearchError):
+    """The caller waits for less time than any search takes. `shortest_s` is the shortest deadline that works."""
+
+    def __init__(self, given_s: float, shortest_s: float) -> None:
+        super().__init__(
+            f"the deadline leaves {max(0.0, given_s):.3f} s here, too little for any search; expected a deadline of "
+            f"{shortest_s:.3f} s or more, and the time for the way to the server",
+            reason="DEADLINE_TOO_SHORT",
+        )
+        self.shortest_s = shortest_s
 
 
 class Admission:
@@ -87,7 +101,19 @@ class Admission:
         Does nothing while a slot is free: then there is time to read the request, which may need no slot.
         """
         with self._metrics.noting_rejections():
-            self.slots.check(call.caller, self.expected_s(settings.level_limits), self._search_by(call))
+            try:
+                self.slots.check(call.caller, self.expected_s(settings.level_limits), self._search_by(call))
+            except BusyError:
+                self._check_deadline(call)
+                raise
+
+    def _check_deadline(self, call: Call) -> None:
+        """Raise DeadlineTooShortError if no search ends in time, whatever else the server does."""
+        least_s = self._config.deadline_margin_s + MIN_SEARCH_S
+        if call.allowed_s is not None and call.allowed_s < least_s:
+            # What is counted of a deadline (`handlers.ROUNDING`), in milliseconds.
+            shortest_s = math.ceil(1000 * least_s / (1 - handlers.ROUNDING)) / 1000
+            raise DeadlineTooShortError(call.allowed_s, shortest_s)
 
     def expected_s(self, limits: Limits) -> float:
         """Return the longest expected time of a search, which decides whether other calls can wait for it."""
@@ -110,6 +136,7 @@ class Admission:
         expected_s = self.expected_s(question.settings.level_limits)
         try:
             with self._metrics.noting_rejections(), tracing.span("queue"):
+                self._check_deadline(call)
                 end = stop.set if question.settings.limits.unlimited else None
                 return await self.slots.take(call.caller, expected_s, self._search_by(call), due, end)
         except asyncio.CancelledError:

@@ -21,11 +21,15 @@ class Call:
         The connection, which stands for callers without a name.
     deadline : float, optional
         When the caller stops waiting for the answer.
+    allowed_s : float, optional
+        How long the caller waits in all, if it says so and this is its first attempt: what was left to the deadline
+        when the call came.
     """
 
     caller: str
     peer: str = ""
     deadline: float | None = None
+    allowed_s: float | None = None
 
     def remaining_s(self) -> float | None:
         """Return the seconds left until the deadline, None without one."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from mexica_ai.analysis.limits import (
     DEFAULT_MEMORY_MB,
@@ -29,6 +29,7 @@ from mexica_ai.io.files import read_text
 from mexica_ai.io.strict import quote
 from mexica_ai.rpc.targets import MAX_PORT
 from mexica_ai.rpc.wire import WEIGHTS_NAME
+from mexica_ai.server import search_options
 from mexica_ai.server.resources import memory_mb as available_mb
 from mexica_ai.server.resources import num_processors
 from mexica_ai.server.weight_sets import WeightSets, read_weight_sets
@@ -49,8 +50,15 @@ _WEIGHTS_HELP: dict[str, Any] = {
     "expected_entry": "NAME=FILE, the name of 1 to 64 letters, digits and ._-",
     "default_text": "none",
 }
+_OPTIONS_HELP: dict[str, Any] = {
+    "metavar": "NAME=LOW:HIGH",
+    "expected": 'a list such as ["exploration=0.5:2.5"]',
+    "expected_entry": search_options.EXPECTED,
+    "default_text": "none",
+}
 FilePath = Annotated[str, Field(min_length=1, pattern=_TEXT, json_schema_extra=_PATH_HELP)]
 NamedFile = Annotated[str, Field(pattern=rf"^{WEIGHTS_NAME}=[^\x00]+$")]
+OptionRange = Annotated[str, AfterValidator(search_options.check_entry)]
 Seconds = Annotated[float, Field(gt=0, le=MAX_TIME_S)]
 
 
@@ -96,6 +104,11 @@ class Settings(BaseModel):
         description="weights that requests choose by NAME, besides those that ship; the file says of which game; "
         "may be repeated",
         json_schema_extra=_WEIGHTS_HELP,
+    )
+    search_options: list[OptionRange] = Field(
+        [],
+        description="an option of the search that requests may set, within a range; may be repeated",
+        json_schema_extra=_OPTIONS_HELP,
     )
     max_calls_per_caller: int = Field(
         default_factory=lambda data: data["slots"] + data["max_waiting_per_caller"] + 16,

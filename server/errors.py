@@ -2,7 +2,8 @@
 
 Every status has a google.rpc.ErrorInfo (domain ``v1.mexica-ai``, the exception's `reason`, and its class under
 the metadata key ``error``). INVALID_ARGUMENT also has a google.rpc.BadRequest with one violation per fault;
-RESOURCE_EXHAUSTED and UNAVAILABLE have a google.rpc.RetryInfo if the time for a retry is known.
+RESOURCE_EXHAUSTED and UNAVAILABLE have a google.rpc.RetryInfo if the time for a retry is known; where no retry of the
+client's own can come in time, the trailing metadata tell it so.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from mexica_ai.io.errors import (
 )
 from mexica_ai.rpc import wire
 from mexica_ai.server import handlers
+from mexica_ai.server.admission import DeadlineTooShortError
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.handlers import REQUEST_ID, Context, Continuation, Handler
 from mexica_ai.server.rejections import caller_of, new_status, reject
@@ -45,8 +47,11 @@ _CODE_BY_CLASS = {
     UnknownGameError: grpc.StatusCode.INVALID_ARGUMENT,
 }
 _CODE_BY_REASON = {
+    "DEADLINE_TOO_SHORT": grpc.StatusCode.FAILED_PRECONDITION,
     "INVALID_LIMITS": grpc.StatusCode.INVALID_ARGUMENT,
+    "INVALID_OPTION": grpc.StatusCode.INVALID_ARGUMENT,
     "INVALID_SEED": grpc.StatusCode.INVALID_ARGUMENT,
+    "NO_FIRST_ACTION": grpc.StatusCode.INVALID_ARGUMENT,
     "NO_THREADS": grpc.StatusCode.RESOURCE_EXHAUSTED,
     "NO_TIME_LEFT": grpc.StatusCode.RESOURCE_EXHAUSTED,
     "OUT_OF_MEMORY": grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -201,7 +206,8 @@ def status_of(error: Exception) -> status_pb2.Status:
     if code is None or not isinstance(error, MexicaAIError):
         return _internal_status(error)
     message = _shorten(str(error), MAX_MESSAGE_CHARS)
-    status = new_status(code, message, error.reason, _public_class(error))
+    more = {"shortest_deadline_s": f"{error.shortest_s:.3f}"} if isinstance(error, DeadlineTooShortError) else {}
+    status = new_status(code, message, error.reason, _public_class(error), more=more)
     if code is grpc.StatusCode.INVALID_ARGUMENT:
         _add_violations(status, error.violations or [Violation(error.path, error.reason, str(error))])
     if isinstance(error, BusyError):

@@ -31,6 +31,14 @@ def remaining_s(context: Context) -> float | None:
     return None if left_s is None else left_s * (1 - ROUNDING)
 
 
+def num_attempts(context: Context) -> int:
+    """Return how many attempts of the same call gRPC has made before this one, as the client says."""
+    for key, value in context.invocation_metadata() or ():
+        if key == "grpc-previous-rpc-attempts" and str(value).isdecimal():
+            return int(value)
+    return 0
+
+
 class Sending:
     """The state of a stream of responses: `responses` is its generator while gRPC sends one of them, else None.
 

@@ -12,7 +12,8 @@ import asyncio
 import contextlib
 import contextvars
 import math
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 import grpc
@@ -30,6 +31,8 @@ REJECTIONS_PER_S = 50.0  # of one caller
 REJECTIONS_AT_ONCE = 100.0
 MAX_HOLD_S = 30.0
 MARGIN_S = 0.1  # a rejection is sent this long before the call's deadline
+FIRST_BACKOFF_S, LAST_BACKOFF_S = 0.1, 2.0  # as in the published service config; they double
+JITTER = 1.2  # of the client's backoff, at most
 MAX_KNOWN = 1000  # callers in memory; beyond it those with nothing to wait for are dropped
 
 
@@ -67,6 +70,8 @@ ON_REJECTION: contextvars.ContextVar[Callable[[], None] | None] = contextvars.Co
 """A callback for the rejection of the current call, called before the rejection is held."""
 
 _REJECTIONS: contextvars.ContextVar[RateLimiter | None] = contextvars.ContextVar("mexica_ai_rejections", default=None)
+_RETRIED = {grpc.StatusCode.UNAVAILABLE.value[0], grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]}
+_NO_RETRY = ("grpc-retry-pushback-ms", "-1")  # gRPC A6: the server asks for no retry
 _PACED = {grpc.StatusCode.UNAUTHENTICATED.value[0], grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]}
 
 
@@ -90,19 +95,35 @@ async def reject(context: Context, status: status_pb2.Status, caller: str) -> No
 
 
 def new_status(
-    code: grpc.StatusCode, message: str, reason: str, error: type[MexicaAIError] = SearchError, request_id: str = ""
+    code: grpc.StatusCode,
+    message: str,
+    reason: str,
+    error: type[MexicaAIError] = SearchError,
+    request_id: str = "",
+    more: Mapping[str, str] = MappingProxyType({}),
 ) -> status_pb2.Status:
-    """Return a status with its ErrorInfo: the reason, the name of the exception's class, the id of the call."""
+    """Return a status with its ErrorInfo: the reason, the exception's class, the id of the call, and more."""
     status = status_pb2.Status(code=code.value[0], message=message)
-    metadata = {"error": error.__name__, "request_id": request_id or handlers.REQUEST_ID.get()}
+    metadata = {"error": error.__name__, "request_id": request_id or handlers.REQUEST_ID.get(), **more}
     status.details.add().Pack(error_details_pb2.ErrorInfo(reason=reason, domain=failures.DOMAIN, metadata=metadata))
     return status
 
 
+def _has_time_for_retry(context: Context) -> bool:
+    """Return whether another attempt of gRPC, by the published service config, comes before the deadline."""
+    remaining_s = handlers.remaining_s(context)
+    wait_s = min(FIRST_BACKOFF_S * 2 ** handlers.num_attempts(context), LAST_BACKOFF_S)
+    return remaining_s is None or remaining_s > JITTER * wait_s + MARGIN_S
+
+
 async def end(context: Context, status: status_pb2.Status) -> NoReturn:
     """End a call with a status."""
+    ended: Any = rpc_status.to_status(status)
+    if status.code in _RETRIED and not _has_time_for_retry(context):
+        # The client's gRPC shows this status then, and not DEADLINE_EXCEEDED while it waits for the next attempt.
+        ended = ended._replace(trailing_metadata=(*ended.trailing_metadata, _NO_RETRY))
     try:
-        await context.abort_with_status(rpc_status.to_status(status))
+        await context.abort_with_status(ended)
     except grpc.aio.InternalError:
         # The deadline is over, or the caller gone, and gRPC has ended the call.
         raise asyncio.CancelledError from None

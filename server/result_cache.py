@@ -34,8 +34,8 @@ class ResultCache:
     def get(self, question: Question, caller: str) -> Result | None:
         """Return the result of an equal question of the same caller, None if there is none.
 
-        Equal are questions with the same position, iterations, memory, seed, level, candidates and weights, and one
-        thread. A quick answer would tell one caller what another one has asked.
+        Equal are questions with the same position, iterations, memory, seed, level, candidates, first actions,
+        options and weights, and one thread. A quick answer would tell one caller what another one has asked.
         """
         key = self._key(question, caller)
         found = None if key is None else self._results.get(key)
@@ -65,6 +65,9 @@ class ResultCache:
             settings.seed,
             settings.level,
             settings.candidates,
+            settings.allow,
+            settings.avoid,
+            dict(settings.options),
             weights.sha256 if weights else None,
         ]
         return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode()).digest()

@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
+from mexica_ai.analysis import levels
 from mexica_ai.analysis.annotate import TurnEvaluation, evaluate_record, seat_turns
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.results import Result
@@ -162,6 +163,8 @@ class Scheduler:
         weights: Weights | None,
         checks: int = 0,
         explain: bool = False,
+        level: int = levels.HIGHEST,
+        candidates: int = 0,
     ) -> AsyncGenerator[TurnEvaluation, None]:
         """Evaluate turns of a game; each search takes a slot of its own, so that others are not kept out.
 
@@ -176,7 +179,7 @@ class Scheduler:
             Of each search.
         seed : int
         weights : Weights, optional
-        checks, explain
+        checks, explain, level, candidates
             As of `evaluate_record`; the searches of checks keep to the caps, too.
         """
         stop = Stop()
@@ -210,6 +213,8 @@ class Scheduler:
                 search=search,
                 checks=checks,
                 explain=explain,
+                level=level,
+                candidates=candidates,
             )
             return evaluations, sum(index in turns for index in seat_turns(read))
 

@@ -19,6 +19,7 @@ from mexica_ai.analysis import levels
 from mexica_ai.analysis.explain import explain
 from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S
 from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.search import first_action_arguments
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, require_seat_to_move
@@ -27,6 +28,7 @@ from mexica_ai.io.figures import is_time
 from mexica_ai.io.strict import quote
 from mexica_ai.rpc import wire
 from mexica_ai.server import answers, batches, handlers, paths, tracing
+from mexica_ai.server.admission import DeadlineTooShortError
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.calls import Call, Question
 from mexica_ai.server.config import ServerConfig
@@ -34,6 +36,7 @@ from mexica_ai.server.errors import TooLong, answers_errors, failure_of, streams
 from mexica_ai.server.handlers import Context
 from mexica_ai.server.rejections import RateLimiter, caller_of
 from mexica_ai.server.scheduler import Scheduler
+from mexica_ai.server.search_options import check_options, read_ranges
 from mexica_ai.server.slots import SHUTTING_DOWN, BusyError, loop_time
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
@@ -70,6 +73,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self._config = config
         self._scheduler = scheduler
         self._weights = config.read_weights()
+        self._options = read_ranges(config.search_options)
         self._limiter = limiter
         self._analyses: dict[tuple[str, str], set[asyncio.Event]] = {}  # (caller, name) -> what ends them
         self._engine_version = metadata.version("mexica-ai")
@@ -82,7 +86,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         call = _call(context)
         question = await self._read(request, call)
         result = await self._scheduler.search(question, call)
-        return engine_pb2.BestTurnResponse(result=self._message(question, result, explains=request.explain))
+        return engine_pb2.BestTurnResponse(result=self._message(question, result, request))
 
     @streams_errors
     async def BestTurns(
@@ -113,7 +117,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             with paths.naming(paths.within("search")):
                 question = await self._read(request.search, call, is_patient=True)
             result = await self._scheduler.search_patiently(question, call)
-            answer.result.CopyFrom(self._message(question, result, explains=request.search.explain))
+            answer.result.CopyFrom(self._message(question, result, request.search))
         except Exception as error:
             if isinstance(error, BusyError) and error.reason == SHUTTING_DOWN:
                 raise
@@ -147,7 +151,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             async with contextlib.aclosing(analysis) as results:
                 async for result in results:
                     yield engine_pb2.AnalyzeResponse(
-                        result=self._message(question, result), is_final=bool(result.stop_reason)
+                        result=self._message(question, result, request), is_final=bool(result.stop_reason)
                     )
 
     @answers_errors
@@ -182,6 +186,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             wire.check_size(turn, f"turns[{number}]")
             if not turn.actions:
                 raise paths.is_empty(f"turns[{number}].actions", "the actions of a turn or a random event")
+        if request.level:
+            levels.check(request.level)
         call, seed = _call(context), wire.seed_of(request)
         limits = self._scheduler.admission.clamp(**wire.limits_of(request.limits))
         start = await self._lightly(call, functools.partial(wire.position_from_message, path="start"), request.start)
@@ -195,6 +201,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             weights=weights,
             checks=request.checks,
             explain=request.explain,
+            level=request.level or levels.HIGHEST,
+            candidates=min(request.num_candidates, self._config.max_candidates),
         )
         with paths.naming(paths.RECORD):
             async with contextlib.aclosing(evaluations):
@@ -215,14 +223,18 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             wire.seed_of(request),
             min(request.num_candidates or DEFAULT_CANDIDATES, self._config.max_candidates),
             request.level or levels.HIGHEST,
+            options=check_options(request.options, self._options),
+            allow=request.allow or None,
+            avoid=request.avoid,
         )
         if not is_patient:
             try:
                 self._scheduler.admission.check(call, settings)
-            except BusyError:
+            except (BusyError, DeadlineTooShortError):
                 if not self._is_seen_forced(request.position):
                     raise
         position = await self._lightly(call, _read_position, request.position)
+        first_action_arguments(position, settings)  # before it waits for a slot
         weights = self._weights.get(position.game, request.weights)
         return Question(position, dataclasses.replace(settings, weights=weights), request.HasField("seed"))
 
@@ -234,14 +246,17 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             return _read_position(message).is_forced
         return False
 
-    def _message(self, question: Question, result: Result, explains: bool = False) -> engine_pb2.SearchResult:
+    def _message(
+        self, question: Question, result: Result, request: engine_pb2.BestTurnRequest | engine_pb2.AnalyzeRequest
+    ) -> engine_pb2.SearchResult:
         with tracing.span("answer"):
             message = wire.result_to_message(
                 result,
                 engine_version=self._engine_version,
                 rules_version=registry.get(question.position.game).rules.rules_version,
+                with_first_actions=request.with_first_actions,
             )
-            if explains:
+            if request.explain and result.stop_reason:
                 message.explanation.extend(explain(question.position, result).sentences)
             return message
 
@@ -329,6 +344,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         )
         for name, weights in self._weights:
             answer.weights.add(game=weights.game, version=weights.version, sha256=weights.sha256, name=name)
+        for option, (low, high) in self._options.items():
+            answer.search_options.add(name=option, min=low, max=high)
         return answer
 
     async def _lightly(self, call: Call, function: Callable[[M], T], request: M, *, is_quick: bool = True) -> T:
@@ -345,7 +362,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
 def _call(context: Context) -> Call:
     remaining_s = handlers.remaining_s(context)
     deadline = None if remaining_s is None else loop_time() + remaining_s
-    return Call(CALLER.get(), context.peer(), deadline)
+    # What is left to a later attempt says nothing of the deadline that the caller has set.
+    allowed_s = None if handlers.num_attempts(context) else remaining_s
+    return Call(CALLER.get(), context.peer(), deadline, allowed_s)
 
 
 def _read_position(message: engine_pb2.Position) -> Position:

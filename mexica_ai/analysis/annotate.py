@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from mexica_ai.analysis import levels
 from mexica_ai.analysis.grades import BOUNDS, MARKS, grade_of
 from mexica_ai.analysis.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, DEFAULT_TIME_S, Limits
 from mexica_ai.analysis.luck import EventWorth
@@ -83,6 +84,8 @@ class TurnEvaluation:
         The turn that the search expects after it; empty without a grade, before a random event and at the end.
     explanation : list of str
         Why the turn has its grade, in sentences, if that was asked for.
+    candidates : list of Candidate
+        Those of the search of the position before the turn, if that was asked for; records do not keep them.
     """
 
     turn_index: int
@@ -104,6 +107,7 @@ class TurnEvaluation:
     is_unsure: bool = False
     answer: list[str] = field(default_factory=list)
     explanation: list[str] = field(default_factory=list)
+    candidates: list[Candidate] = field(default_factory=list)
 
     @property
     def mark(self) -> str:
@@ -112,8 +116,10 @@ class TurnEvaluation:
         return f"({mark})" if mark and self.is_unsure else mark
 
     def to_json(self) -> dict[str, Any]:
-        """Return the evaluation as a JSON object whose keys are the attributes' names."""
-        return asdict(self)
+        """Return the evaluation as a JSON object whose keys are the attributes' names, without the candidates."""
+        found = asdict(dataclasses.replace(self, candidates=[]))
+        del found["candidates"]
+        return found
 
 
 def recorded_evaluations(record: dict[str, Any]) -> list[TurnEvaluation]:
@@ -233,6 +239,8 @@ def evaluate_record(
     search: Callable[[Position, SearchSettings, Stop], Result] | None = None,
     checks: int = 0,
     explain: bool = False,
+    level: int = levels.HIGHEST,
+    candidates: int = 0,
 ) -> Iterator[TurnEvaluation]:
     """Evaluate the turns of a played game; yield each evaluation as soon as its searches are done.
 
@@ -272,6 +280,10 @@ def evaluate_record(
         limits and another seed, until the interval of the loss leaves the bound. A check takes up to three searches.
     explain : bool
         Whether turns with a grade get their `explanation`.
+    level : int
+        Strength of the searches, 1 to 10.
+    candidates : int
+        How many candidates of the search before a turn its evaluation holds at most, 0 to 100.
 
     Yields
     ------
@@ -287,7 +299,7 @@ def evaluate_record(
     """
     if time_s is None and iterations is None:
         time_s = DEFAULT_TIME_S
-    settings = SearchSettings(Limits(time_s, iterations, memory_mb, threads), seed, NUM_CANDIDATES)
+    settings = SearchSettings(Limits(time_s, iterations, memory_mb, threads), seed, NUM_CANDIDATES, level)
     data: dict[str, Any] = parse_record(record) if isinstance(record, (str, bytes)) else record
     check_played(data)
     played = [list(turn) for turn in data["turns"]]
@@ -301,9 +313,12 @@ def evaluate_record(
         result = search(position, _scaled(settings, scale, number), stop)
         if result.stop_reason == "stopped":
             raise _Stopped
+        if not result.iterations:  # it got no processor in its time
+            one = dataclasses.replace(settings.limits, time_s=None, iterations=1)
+            return _search(position, dataclasses.replace(settings, limits=one), stop)
         return result
 
-    plan = _Plan(search_position, checks, explain)
+    plan = _Plan(search_position, checks, explain, candidates)
     return _evaluate(Position.from_json(data["start"]), played, asked, plan)
 
 
@@ -399,12 +414,14 @@ class _Plan:
     """How the turns of a record are evaluated.
 
     `search(position, scale, number)` searches a position with limits multiplied by `scale`; `number` makes the seed
-    another one. Turns whose loss is near a bound of the grades are checked up to `checks` times.
+    another one. Turns whose loss is near a bound of the grades are checked up to `checks` times. Evaluations hold the
+    first `candidates` of the search before the turn.
     """
 
     search: Callable[[Position, int, int], Result]
     checks: int
     explains: bool
+    candidates: int
 
 
 def _evaluate(position: Position, played: list[list[str]], asked: set[int], plan: _Plan) -> Iterator[TurnEvaluation]:
@@ -523,6 +540,7 @@ def _evaluate_turn(
         grade=grade,
         interval=interval,
         is_unsure=interval is not None and _is_unsure(interval),
+        candidates=before.candidates[: plan.candidates],
         answer=result_after.turn if grade and result_after is not None and not following.is_chance else [],
     )
     if plan.explains and grade and chosen_by is not None:

@@ -27,6 +27,7 @@ from mexica_ai.io.strict import check_shape, parse_json
 FORMAT = 1
 FACTS = ("iterations", "rounds")
 CORNERS = ("few_early", "many_early", "few_late", "many_late")  # iterations, rounds
+STEP = 1e-6  # of a share, for the slope of a map
 LEAST_SLOPE = 0.1  # of temperature and others: a larger share stays larger
 MOST_SLOPE, MOST_SHIFT = 10.0, 10.0
 NUMBERS = ("temperature", "shift", "others")
@@ -81,7 +82,9 @@ class Calibration:
         """Return what is published for the shares that a search by `seat` found."""
         return _moved(value, seat, *self.numbers(facts))
 
-    def published(self, result: Result, state: State, seat: int, exact: Sequence[bool]) -> Result:
+    def published(
+        self, result: Result, state: State, seat: int, exact: Sequence[bool], exact_first: Sequence[bool] = ()
+    ) -> Result:
         """Return a result with the shares that are published.
 
         Parameters
@@ -93,21 +96,34 @@ class Calibration:
             The seat to move.
         exact : sequence of bool
             Which candidates end the game: their shares are known, and stay.
+        exact_first : sequence of bool
+            Which first actions do.
         """
-        if all(exact):
+        if all(exact) and all(exact_first):
             return result
         numbers = self.numbers(facts_of(state, result.iterations))
 
         def point(one: Forecast) -> Forecast:
             return Forecast(one.visits, _moved(one.value, seat, *numbers), one.expected_scores) if one.visits else one
 
+        first_actions = [
+            one if is_exact or not one.value else dataclasses.replace(one, value=_moved(one.value, seat, *numbers))
+            for one, is_exact in zip(result.first_actions, exact_first, strict=True)
+        ]
+        result = dataclasses.replace(result, first_actions=first_actions)
+        if all(exact):
+            return result
         candidates = []
         for candidate, is_exact in zip(result.candidates, exact, strict=True):
             forecast = list(map(point, candidate.forecast))
             if is_exact:
                 forecast[-1:] = candidate.forecast[-1:]
-            value = candidate.value if is_exact else _moved(candidate.value, seat, *numbers)
-            candidates.append(dataclasses.replace(candidate, value=value, forecast=forecast))
+            value = _moved(candidate.value, seat, *numbers) if candidate.value and not is_exact else candidate.value
+            errors = candidate.value_error
+            if errors and not is_exact:
+                slopes = _slopes(candidate.value, seat, *numbers)
+                errors = [error * slope for error, slope in zip(errors, slopes, strict=True)]
+            candidates.append(dataclasses.replace(candidate, value=value, value_error=errors, forecast=forecast))
         return dataclasses.replace(result, candidates=candidates)
 
 
@@ -123,6 +139,18 @@ def _moved(value: Sequence[float], seat: int, temperature: float, shift: float, 
     found = [other * part for other in powers]
     found[seat] = odds / (1 + odds)
     return found
+
+
+def _slopes(value: Sequence[float], seat: int, temperature: float, shift: float, power: float) -> list[float]:
+    """Return how much each published share moves with the share found, the others keeping their proportions."""
+    moved = _moved(value, seat, temperature, shift, power)
+    slopes = []
+    for place, share in enumerate(value):
+        step = -STEP if share > 1 / 2 else STEP
+        near = [other * (1 - share - step) / (1 - share) if share < 1 else -step / (len(value) - 1) for other in value]
+        near[place] = share + step
+        slopes.append(max(0.0, (_moved(near, seat, temperature, shift, power)[place] - moved[place]) / step))
+    return slopes
 
 
 def read(path: str | os.PathLike[str]) -> tuple[str, Mapping[int, Calibration]]:

@@ -87,6 +87,8 @@ def explain(position: Position, result: Result) -> Explanation:
         steps.append(ExplainedStep(step, point, _sentence(step, point, last, seat, before, purpose)))
         last, before = point or last, step.position.to_json()
     sentences = [each.sentence for each in steps]
+    if result.is_fallback:
+        sentences.append("Nothing was searched, so nothing is known of what the turn brings later.")
     gives_away = None
     if len(result.candidates) > 1 and best.value and result.candidates[1].value:  # not every engine reports values
         other = result.candidates[1]

@@ -120,7 +120,7 @@ def choose(level: int, game: str, result: Result, seat: int, candidates: int) ->
     """
     deviation = of(level, game).deviation
     ranked = list(result.candidates)
-    if deviation > 0 and len(ranked) > 1:
+    if deviation > 0 and len(ranked) > 1 and ranked[0].visits:
         random_ = random.Random(f"level {level}, seed {result.seed}")
         best = ranked[0].value[seat]
         most = max(candidate.visits for candidate in ranked)

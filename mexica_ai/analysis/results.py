@@ -21,9 +21,9 @@ class Forecast:
     visits : int
         Iterations that passed through it.
     value : list of float
-        Mean share of the win of each seat, over the iterations from there.
+        Mean share of the win of each seat, over the iterations from there; empty without any.
     expected_scores : list of float
-        Mean final score of each seat.
+        Mean final score of each seat; empty without iterations.
     """
 
     visits: int
@@ -42,9 +42,10 @@ class Candidate:
     visits : int
         Iterations that passed through the position at the end of the turn.
     value : list of float
-        Estimated share of the win of each seat, in [0, 1], summing to 1.
+        Estimated share of the win of each seat, in [0, 1], summing to 1; empty if nothing was searched (0 visits), or
+        if the engine does not tell.
     expected_scores : list of float
-        Estimated final score of each seat, in the game's points.
+        Estimated final score of each seat, in the game's points; empty where `value` is, too.
     prior : float
         Probability that the game's policy gave the turn before the search, in [0, 1].
     line : list of list of str
@@ -52,6 +53,12 @@ class Candidate:
     forecast : list of Forecast
         Before the turn, and after each of its actions. Without visits where the search came to the end of the turn by
         other ways only; shorter if it found no end; empty if the engine does not tell.
+    value_error : list of float
+        Standard error of each share in `value`: the spread of what the iterations found, by the square root of their
+        number. Iterations depend on each other, so it is no full uncertainty. Empty with less than two, or if the
+        engine does not tell.
+    expected_scores_error : list of float
+        Standard errors of `expected_scores`, likewise.
     """
 
     turn: list[str]
@@ -61,6 +68,30 @@ class Candidate:
     prior: float
     line: list[list[str]]
     forecast: list[Forecast] = field(default_factory=list)
+    value_error: list[float] = field(default_factory=list)
+    expected_scores_error: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class FirstAction:
+    """An action with which the search considered to begin the turn.
+
+    Parameters
+    ----------
+    action : str
+    visits : int
+        Iterations that began the turn with it.
+    prior : float
+        Its share of the policy's weight in the position, as the search last corrected it, in [0, 1].
+    value : list of float
+        Mean share of the win of each seat after the action, in [0, 1], summing to 1; empty if it is not known, as where
+        the action leads to different positions by what is hidden.
+    """
+
+    action: str
+    visits: int
+    prior: float
+    value: list[float]
 
 
 @dataclass(frozen=True)
@@ -89,6 +120,8 @@ class Result:
     weights : str, optional
         The weights by which positions were valued: the first 12 hexadecimal digits of their SHA-256. None if
         there are none, or they are unknown.
+    first_actions : list of FirstAction
+        Those that the search considered, the most visited first; empty if the engine does not tell.
     """
 
     candidates: list[Candidate]
@@ -100,6 +133,7 @@ class Result:
     seed: int
     threads: int = 1
     weights: str | None = None
+    first_actions: list[FirstAction] = field(default_factory=list)
 
     @property
     def turn(self) -> list[str]:
@@ -108,13 +142,19 @@ class Result:
 
     @property
     def value(self) -> list[float]:
-        """Estimated share of the win of each seat after `turn`, in [0, 1], summing to 1."""
+        """Estimated share of the win of each seat after `turn`, in [0, 1], summing to 1; empty if it is not known."""
         return self.candidates[0].value
 
     @property
     def expected_scores(self) -> list[float]:
-        """Estimated final score of each seat after `turn`, in the game's points."""
+        """Estimated final score of each seat after `turn`, in the game's points; empty if it is not known."""
         return self.candidates[0].expected_scores
+
+    @property
+    def is_fallback(self) -> bool:
+        """Whether nothing was searched: `turn` is what the policy prefers, and nothing is known of what it brings."""
+        before = self.candidates[0].forecast[:1]
+        return bool(before) and not before[0].visits
 
     def svg(self, position: Position, **options: Any) -> str:
         """Return a picture of the position with `turn` marked, as SVG.
@@ -126,7 +166,7 @@ class Result:
         **options
             Those of `Position.svg`.
         """
-        return position.svg(turn=self.turn, shares=self.value, **options)
+        return position.svg(turn=self.turn, shares=self.value or None, **options)
 
     def _repr_svg_(self) -> str:
         from mexica_ai.draw.search import draw_candidates
@@ -168,6 +208,12 @@ def sound(result: Result, players: int | None = None) -> Result:
             "expected_scores": point.expected_scores if are_scores(point.expected_scores, players) else [],
         }
 
+    def errors(numbers: list[float]) -> list[float]:
+        return numbers if are_scores(numbers, players) and min(numbers) >= 0 else []
+
+    def is_whole(point: Forecast) -> bool:
+        return not point.visits or bool(point.value and point.expected_scores)
+
     candidates = []
     for candidate in result.candidates:
         forecast = [dataclasses.replace(point, **figures(point)) for point in candidate.forecast]
@@ -176,12 +222,25 @@ def sound(result: Result, players: int | None = None) -> Result:
                 candidate,
                 **figures(candidate),
                 prior=candidate.prior if 0 <= candidate.prior <= 1 else 0.0,
-                forecast=forecast if all(point.value and point.expected_scores for point in forecast) else [],
+                forecast=forecast if all(map(is_whole, forecast)) else [],
+                value_error=errors(candidate.value_error),
+                expected_scores_error=errors(candidate.expected_scores_error),
             )
         )
+    first_actions = [
+        FirstAction(
+            one.action,
+            count(one.visits),
+            one.prior if 0 <= one.prior <= 1 else 0.0,
+            one.value if are_shares(one.value, players) else [],
+        )
+        for one in result.first_actions
+        if is_word(one.action)
+    ]
     return dataclasses.replace(
         result,
         candidates=candidates,
+        first_actions=first_actions,
         **{name: count(getattr(result, name)) for name in ("iterations", "nodes", "distinct_turns", "seed", "threads")},
         seconds=result.seconds if 0 <= result.seconds <= MAX_TIME_S else 0.0,
         stop_reason=result.stop_reason if is_word(result.stop_reason) else "unknown",

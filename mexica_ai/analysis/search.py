@@ -7,7 +7,7 @@ and the compiled search (`cext.core.search.search`), which works in native threa
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cext.core.learning.weights import Weights
@@ -24,7 +24,7 @@ from mexica_ai.analysis.limits import (
     Limits,
     out_of_memory,
 )
-from mexica_ai.analysis.results import Candidate, Forecast, Result
+from mexica_ai.analysis.results import Candidate, FirstAction, Forecast, Result
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, require_seat_to_move
@@ -50,6 +50,8 @@ def best_turn(
     weights: Weights | str | os.PathLike[str] | None = None,
     evaluator: Evaluator | None = None,
     batch_size: int = DEFAULT_BATCH,
+    allow: Sequence[str] | None = None,
+    avoid: Sequence[str] = (),
 ) -> Result:
     """Search for the best turn of the seat to move.
 
@@ -81,6 +83,10 @@ def best_turn(
         float32 [N, size], to the seats' shares of the win [N, 4]; see ``docs/evaluators.md``.
     batch_size : int
         How many leaves the evaluator gets at a time, 1-4096.
+    allow : sequence of str, optional
+        The only actions with which the turn may begin; any by default. The search looks at no others.
+    avoid : sequence of str
+        Actions with which it may not begin, even if `allow` has them.
 
     Returns
     -------
@@ -96,13 +102,24 @@ def best_turn(
     SearchError
         If a limit is invalid (reason INVALID_LIMITS), the seed is (INVALID_SEED), the weights belong to
         another game (INVALID_WEIGHTS), or if the memory or the threads cannot be had (OUT_OF_MEMORY, NO_THREADS).
+        Or if `allow` and `avoid` leave no legal action (NO_FIRST_ACTION).
+    IllegalActionError
+        If an action of `allow` or `avoid` is not legal.
     NotationError
-        If the file of weights cannot be read or is damaged (reason BAD_WEIGHTS).
+        If the file of weights cannot be read or is damaged (reason BAD_WEIGHTS), or an action is not one.
     """
     if time_s is None and iterations is None:
         time_s = DEFAULT_TIME_S
     settings = SearchSettings(
-        Limits(time_s, iterations, memory_mb, threads), seed, candidates, level, weights, evaluator, batch_size
+        Limits(time_s, iterations, memory_mb, threads),
+        seed,
+        candidates,
+        level,
+        weights,
+        evaluator,
+        batch_size,
+        allow=allow,
+        avoid=avoid,
     )
     return SearchRun(position, settings).result()
 
@@ -121,6 +138,8 @@ def analyze(
     weights: Weights | str | os.PathLike[str] | None = None,
     evaluator: Evaluator | None = None,
     batch_size: int = DEFAULT_BATCH,
+    allow: Sequence[str] | None = None,
+    avoid: Sequence[str] = (),
 ) -> Iterator[Result]:
     """Search for the best turn and yield the result so far every `interval_s` seconds.
 
@@ -129,7 +148,7 @@ def analyze(
     the search.
     """
     limits = Limits(time_s, iterations, memory_mb, threads, unlimited=True)
-    settings = SearchSettings(limits, seed, candidates, level, weights, evaluator, batch_size)
+    settings = SearchSettings(limits, seed, candidates, level, weights, evaluator, batch_size, allow=allow, avoid=avoid)
     return SearchRun(position, settings).results(interval_s)
 
 
@@ -180,6 +199,7 @@ class SearchRun:
                 position.state,
                 weights=weights_for(position.game, settings.weights),
                 **settings.arguments(position.game),
+                **first_action_arguments(position, settings),
             )
         self._calibration = self._find_calibration()
 
@@ -247,14 +267,42 @@ class SearchRun:
         result = levels.choose(level, self.position.game, result, self._seat, candidates)
         if self._calibration is None:
             return result
-        exact = [self._ends_game(candidate) for candidate in result.candidates]
-        return self._calibration.published(result, self.position.state, self._seat, exact)
+        exact = [self._ends_game(candidate.turn) for candidate in result.candidates]
+        exact_first = [self._ends_game([first.action]) for first in result.first_actions]
+        return self._calibration.published(result, self.position.state, self._seat, exact, exact_first)
 
-    def _ends_game(self, candidate: Candidate) -> bool:
+    def _ends_game(self, actions: Sequence[str]) -> bool:
         state = self.position.state.copy()
-        for action in candidate.turn:
+        for action in actions:
             state.apply(registry.get(self.position.game).text.parse_action(action))
         return state.is_terminal
+
+
+def first_action_arguments(position: Position, settings: SearchSettings) -> dict[str, Any]:
+    """Return the arguments of a compiled search that restrict the first action of its turn; none if nothing does.
+
+    Raises
+    ------
+    NotationError, IllegalActionError
+        Text is no action, or none that is legal.
+    SearchError
+        No action is left; reason NO_FIRST_ACTION.
+    """
+    if settings.allow is None and not settings.avoid:
+        return {}
+    allow, avoid = (
+        None if texts is None else [position.legal_action(text, f"{name}[{index}]") for index, text in enumerate(texts)]
+        for name, texts in (("allow", settings.allow), ("avoid", settings.avoid))
+    )
+    legal = position.state.legal_actions()
+    if not any((allow is None or action in allow) and action not in (avoid or ()) for action in legal):
+        raise SearchError(
+            "allow, avoid: leave no action with which the turn may begin; expected at least one of the "
+            f"{len(legal)} legal ones",
+            reason="NO_FIRST_ACTION",
+            path="allow" if allow is not None else "avoid",
+        )
+    return {"allow": allow, "avoid": avoid}
 
 
 def weights_for(
@@ -307,6 +355,8 @@ def _to_result(game: str, data: SearchResult, weights: Weights | None) -> Result
             prior=candidate["prior"],
             line=[format_turn(turn) for turn in candidate["line"]],
             forecast=[Forecast(**point) for point in candidate.get("forecast", ())],
+            value_error=candidate.get("value_error", []),
+            expected_scores_error=candidate.get("expected_scores_error", []),
         )
         for candidate in data["candidates"]
     ]
@@ -320,4 +370,8 @@ def _to_result(game: str, data: SearchResult, weights: Weights | None) -> Result
         stop_reason=data["stop_reason"],
         seed=data["seed"],
         threads=data["threads"],
+        first_actions=[
+            FirstAction(format_action(first["action"]), first["visits"], first["prior"], first["value"])
+            for first in data["first_actions"]
+        ],
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -41,11 +41,16 @@ class SearchSettings:
         How many leaves the evaluator gets at a time, 1-4096.
     options : mapping of str to float
         Options of the search (``docs/search.md``) that override those of the level.
+    allow : sequence of str, optional
+        The only actions with which the turn may begin; any by default.
+    avoid : sequence of str
+        Actions with which it may not begin.
 
     Raises
     ------
     SearchError
-        A setting is out of range, or of the wrong type; reason INVALID_LIMITS, of the seed INVALID_SEED.
+        A setting is out of range, or of the wrong type; reason INVALID_LIMITS, of the seed INVALID_SEED, of `allow` and
+        `avoid` BAD_VALUE.
     """
 
     limits: Limits
@@ -56,6 +61,8 @@ class SearchSettings:
     evaluator: Evaluator | None = None
     batch_size: int = DEFAULT_BATCH
     options: Mapping[str, float] = field(default_factory=dict, hash=False)
+    allow: Sequence[str] | None = None
+    avoid: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.limits, Limits):
@@ -74,6 +81,15 @@ class SearchSettings:
         self._check_count("candidates", MAX_CANDIDATES)
         self._check_count("batch_size", MAX_BATCH)
         object.__setattr__(self, "seed", resolve_seed(self.seed))
+        for name in ("allow", "avoid"):
+            actions = getattr(self, name)
+            if actions is None and name == "allow":
+                continue
+            if isinstance(actions, str) or not all(isinstance(action, str) for action in actions):
+                raise SearchError(
+                    f"{name}: given {quote(actions)}; expected a list of actions", reason="BAD_VALUE", path=name
+                )
+            object.__setattr__(self, name, tuple(actions))
 
     def _check_count(self, name: str, highest: int) -> None:
         value = getattr(self, name)

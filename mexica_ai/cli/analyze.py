@@ -9,6 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
+from mexica_ai.analysis.explain import explain
 from mexica_ai.analysis.limits import DEFAULT_INTERVAL_S, Limits
 from mexica_ai.analysis.results import Result
 from mexica_ai.cli import common, picture, report, side_by_side
@@ -55,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_engine_option(parser, repeats=True)
     common.add_search_options(parser, "none")
     common.add_candidates_option(parser)
+    common.add_first_action_options(parser)
     add_interval_option(parser)
     what = "visits and shares of the first candidates over time, or of the best turn of each of several engines"
     picture.add_plot_option(parser, what)
@@ -92,6 +94,7 @@ def run(args: argparse.Namespace) -> int:
     (spec,) = specs
     defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "seed", "weights")}
     with common.stop_on_interrupt() as stop, make_engine(spec, **defaults) as engine:
+        engine.restrict(args.allow, args.avoid or ())
         results = common.in_thread(
             engine.analyze(
                 position,
@@ -154,11 +157,14 @@ def _seat(position: Position) -> int:
     return position.to_move
 
 
-def print_results(results: Iterator[Result], position: Position, is_json: bool) -> None:
-    """Print each result as it arrives, then the best turn."""
+def print_results(results: Iterator[Result], position: Position, is_json: bool, explains: bool = False) -> None:
+    """Print each result as it arrives, then the best turn, and what speaks for it if that `explains`."""
     if is_json:
         for result in results:
-            print(json.dumps(result.to_json()), flush=True)
+            found = result.to_json()
+            if explains and result.stop_reason:
+                found["explanation"] = explain(position, result).sentences
+            print(json.dumps(found), flush=True)
         return
     if sys.stdout.isatty():
         terminal.say(*str(position).splitlines(), "")
@@ -167,6 +173,9 @@ def print_results(results: Iterator[Result], position: Position, is_json: bool) 
     if why := report.explain_choice(result.candidates, _seat(position)):
         lines += [*terminal.wrap(why), ""]
     lines += report.format_best(result, _seat(position))
+    if explains:
+        sentences = explain(position, result).sentences
+        lines += ["", "Why:", *(line for one in sentences for line in terminal.wrap(f"- {one}", rest="  "))]
     terminal.say(*lines)
 
 

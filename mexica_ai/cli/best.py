@@ -29,6 +29,7 @@ Examples:
   mexica-ai best game.json --time 5 --threads 4
   mexica-ai best game.json --png turn.png
   mexica-ai best game.json --explain
+  mexica-ai best game.json --avoid "canal O5" --avoid "walk H5"
   mexica-ai best game.json --iterations 20000 --seed 1 --json
   mexica-ai best - --engine uct,time=2 < game.json
 """
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_engine_option(parser)
     common.add_search_options(parser, "1, if --iterations is not given either")
     common.add_candidates_option(parser)
+    common.add_first_action_options(parser)
     common.add_json_option(parser, "print one JSON object: turn, value, expected_scores, candidates, iterations, ...")
     parser.add_argument(
         "--explain",
@@ -57,6 +59,7 @@ def run(args: argparse.Namespace) -> int:
     picture.check(args)
     defaults = common.search_defaults(args, spec)
     with common.stop_on_interrupt() as stop, make_engine(spec, **defaults) as engine:
+        engine.restrict(args.allow, args.avoid or ())
         search = (engine.best_turn(position, candidates=args.candidates, stop=stop) for _ in range(1))
         result = wait_for(search, f"{engine.name} searches", "Ctrl-C: the best so far")
     if (args.svg or args.png) and picture.write(args, result.svg(position, theme=args.theme)):

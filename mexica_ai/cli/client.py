@@ -117,14 +117,17 @@ def _declare_best(parser: argparse.ArgumentParser) -> None:
     common.add_position_argument(parser)
     _add_search_options(parser)
     common.add_candidates_option(parser)
+    _add_restriction_options(parser)
+    _add_explain_option(parser)
     common.add_json_option(parser, "print one JSON object, as `mexica-ai best --json` does")
 
 
 def _best(args: argparse.Namespace, client: Client) -> None:
     position = common.read_position(args.position)
-    answers = (client.best_turn(position, candidates=args.candidates, **_search_options(args)) for _ in range(1))
+    options = _search_options(args) | _restriction_options(args)
+    answers = (client.best_turn(position, candidates=args.candidates, **options) for _ in range(1))
     result = wait_for(answers, f"{args.server} searches", "Ctrl-C cancels")
-    print_result(result, position, args.json)
+    print_result(result, position, args.json, args.explain)
 
 
 def _declare_batch(parser: argparse.ArgumentParser) -> None:
@@ -196,10 +199,44 @@ def _search_options(args: argparse.Namespace) -> dict[str, Any]:
     return {names.get(key, key): getattr(args, key) for key in keys}
 
 
+def _add_restriction_options(parser: argparse.ArgumentParser) -> None:
+    common.add_first_action_options(parser)
+    parser.add_argument(
+        "--option",
+        type=common.argument(_option),
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the search that the server allows, see `mexica-ai client info`; may be repeated",
+    )
+
+
+def _option(text: str) -> tuple[str, float]:
+    found = re.fullmatch(r"([a-z_]+)=(-?[0-9.]+(?:e-?[0-9]{1,3})?)", text)
+    if found is None or found[2].count(".") > 1:
+        raise ValueError("the name of an option, =, and a number")
+    return found[1], float(found[2])
+
+
+def _restriction_options(args: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "allow": args.allow,
+        "avoid": args.avoid or (),
+        "options": dict(args.option),
+        "first_actions": args.json,
+    }
+
+
+def _add_explain_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--explain", action="store_true", help="say what speaks for the turn, as `mexica-ai best` does")
+
+
 def _declare_analyze(parser: argparse.ArgumentParser) -> None:
     common.add_position_argument(parser)
     _add_search_options(parser)
     common.add_candidates_option(parser)
+    _add_restriction_options(parser)
+    _add_explain_option(parser)
     add_interval_option(parser)
     parser.add_argument(
         "--unlimited",
@@ -221,10 +258,11 @@ def _analyze(args: argparse.Namespace, client: Client) -> None:
         unlimited=args.unlimited,
         analysis_id=name,
         **_search_options(args),
+        **_restriction_options(args),
     )
     # With several servers, the stop may reach another one, which does not run this analysis.
     with _on_interrupt(lambda: client.stop_analysis(name, timeout_s=STOP_S)):
-        print_results(common.in_thread(results), position, args.json)
+        print_results(common.in_thread(results), position, args.json, args.explain)
 
 
 @contextlib.contextmanager
@@ -318,7 +356,7 @@ def _validate(args: argparse.Namespace, client: Client) -> int:
 
 def _declare_annotate(parser: argparse.ArgumentParser) -> None:
     annotate.add_record_options(parser)
-    _add_search_options(parser, has_level=False)
+    _add_search_options(parser)
 
 
 def _annotate(args: argparse.Namespace, client: Client) -> int:
@@ -335,6 +373,7 @@ def _annotate(args: argparse.Namespace, client: Client) -> int:
             memory_mb=args.memory,
             seed=args.seed,
             weights=args.weights,
+            level=args.level,
             first_turn=indices.start if indices else 0,
             num_turns=len(indices) if indices else 0,
             explain=args.explain,
@@ -383,6 +422,8 @@ def _info(args: argparse.Namespace, client: Client) -> None:
     for weights in info["weights"]:
         terminal.say(f"weights of {weights['game']}: {weights['version']} ({weights['name']})")
     terminal.say(f"levels {info['lowest_level']} to {info['highest_level']}; {info['default_time_s']:g} s unless asked")
+    for option in info["search_options"]:
+        terminal.say(f"option {option['name']}: {option['min']:g} to {option['max']:g}")
     terminal.say("at most " + ", ".join(f"{name} {value:g}" for name, value in info["caps"].items()))
 
 

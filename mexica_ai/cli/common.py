@@ -102,6 +102,13 @@ def add_search_options(
     )
 
 
+def add_first_action_options(parser: argparse._ActionsContainer) -> None:
+    """Add `--allow` and `--avoid`; None if they are not given."""
+    words = {"allow": "the only action with which the turn may begin", "avoid": "an action with which it may not begin"}
+    for name, text in words.items():
+        parser.add_argument(f"--{name}", action="append", metavar="ACTION", help=f"{text}; may be repeated")
+
+
 def add_candidates_option(parser: argparse.ArgumentParser) -> None:
     """Add `--candidates`."""
     parser.add_argument(

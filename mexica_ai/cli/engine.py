@@ -178,7 +178,9 @@ class _Server:
             stop=request.stop,
         ).to_json()
         for candidate in result["candidates"]:
-            del candidate["forecast"]  # not part of the protocol
+            for name in ("forecast", "value_error", "expected_scores_error"):  # not part of the protocol
+                del candidate[name]
+        del result["first_actions"]
         return {"turn": result.pop("turn"), "info": result}
 
     def _limits(self, data: dict[str, Any], position: Position) -> Limits:

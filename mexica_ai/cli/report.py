@@ -17,7 +17,7 @@ def format_turn(turn: Sequence[str]) -> str:
 
 
 def format_candidates(candidates: Sequence[Candidate]) -> list[str]:
-    """Return the lines of a table of candidates, best first; values and scores are listed by seat.
+    """Return the lines of a table of candidates, best first; values (with their largest error) and scores by seat.
 
     A turn that is too long goes on below, in its column if that is wide enough.
     """
@@ -27,7 +27,7 @@ def format_candidates(candidates: Sequence[Candidate]) -> list[str]:
             [
                 f"{rank}",
                 f"{candidate.visits}",
-                _numbers(candidate.value, ".3f"),
+                _numbers(candidate.value, ".3f") + _error(candidate),
                 _numbers(candidate.expected_scores, ".1f"),
             ]
         )
@@ -49,6 +49,11 @@ def format_candidates(candidates: Sequence[Candidate]) -> list[str]:
         else:
             lines += [head.rstrip(), *terminal.wrap_turn(candidate.turn, columns, INDENT, INDENT + "  ")]
     return lines
+
+
+def _error(candidate: Candidate) -> str:
+    """Return the largest standard error of the shares of a candidate, empty if there is none."""
+    return f" \N{PLUS-MINUS SIGN}{max(candidate.value_error):.3f}" if candidate.value_error else ""
 
 
 def explain_choice(candidates: Sequence[Candidate], seat: int) -> str:
@@ -79,6 +84,8 @@ def format_statistics(result: Result) -> list[str]:
     """Return the lines of the statistics of a search."""
     speed = f" ({result.iterations / result.seconds:.0f}/s)" if result.seconds > 0 else ""
     ended = f"ended by: {terminal.shorten(result.stop_reason)}" if result.stop_reason else "searching"
+    if result.stop_reason and result.is_fallback:
+        ended = f"not searched, {ended}"
     counts = f"{result.iterations} iterations in {result.seconds:.2f} s{speed}, {result.nodes} nodes, "
     parts = [counts + f"{result.distinct_turns} distinct turns", f"{ended}; seed {result.seed}"]
     return terminal.wrap_turn(parts, terminal.width())

@@ -87,6 +87,7 @@ def search(
         for spec in specs:
             defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "weights")}
             engines.append(stack.enter_context(make_engine(spec, **defaults)))
+            engines[-1].restrict(args.allow, args.avoid or ())
         for engine in engines:
             if stop.is_set() and searched:
                 break

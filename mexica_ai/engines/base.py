@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S, DEFAULT_TIME_S, Limits, out_of_memory
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
-from mexica_ai.engines.specs import EngineSpec
+from mexica_ai.engines.specs import KINDS, EngineSpec
 from mexica_ai.game.position import Position, require_seat_to_move
-from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.io.errors import MexicaAIError, SearchError
 from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.terminal import shorten
 
@@ -44,6 +44,7 @@ class Engine(ABC):
         self.spec = spec
         self.name: str = spec.options.get("name", str(spec))
         self._defaults = {key: value for key, value in (defaults or {}).items() if value is not None}
+        self._first_actions: dict[str, Any] = {}  # arguments of a search
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.spec, self._defaults)
@@ -111,6 +112,22 @@ class Engine(ABC):
                 stop=stop or Stop(),
                 interval_s=interval_s,
             )
+
+    def restrict(self, allow: Sequence[str] | None, avoid: Sequence[str] = ()) -> None:
+        """Restrict the actions with which the turns of all further searches may begin, as for `mexica_ai.best_turn`.
+
+        Raises
+        ------
+        SearchError
+            The engine cannot be restricted; reason NOT_RESTRICTABLE.
+        """
+        if (allow is not None or avoid) and not KINDS[self.spec.kind].is_restrictable:
+            able = ", ".join(name for name, kind in KINDS.items() if kind.is_restrictable)
+            raise SearchError(
+                f"engine {self.name}: cannot be told which first actions to allow or avoid; expected one of {able}",
+                reason="NOT_RESTRICTABLE",
+            )
+        self._first_actions = {"allow": allow, "avoid": avoid}
 
     def weights_id(self, game: str) -> str | None:
         """Return the identifier of the weights that the engine uses for a game.

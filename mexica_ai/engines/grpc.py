@@ -63,6 +63,7 @@ class GrpcEngine(Engine):
             weights=self.spec.options.get("weights", self._defaults.get("weights")),
             stop=stop,
             timeout_s=NO_DEADLINE_S if limits.time_s is None else None,
+            **self._first_actions,
         )
         fault = find_fault(position, result.turn)
         if fault is not None:

@@ -80,6 +80,7 @@ class MctsEngine(_WeightedEngine):
             evaluator=self._evaluator,
             batch_size=self._batch_size,
             options={name: value for name, value in self.spec.options.items() if name in OPTIONS},
+            **self._first_actions,
         )
         return SearchRun(position, settings)
 

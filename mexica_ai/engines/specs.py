@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from cext.core.search.options import OPTIONS as SEARCH_OPTIONS
+from cext.core.search.options import OPTIONS
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.limits import MAX_BATCH, MAX_MEMORY_MB, MAX_THREADS
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S, is_time
 from mexica_ai.io.suggest import did_you_mean
 from mexica_ai.rpc import targets
+
+SEARCH_OPTIONS = OPTIONS  # (default, least, most) by name, docs/search.md
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,8 @@ _ADDRESS = "HOST:PORT"
 class EngineKind:
     """A kind of engine: the path of its class, the keys it takes, and the name of its target ("" for none).
 
-    Kinds with `is_instant` answer at once, so they ignore the limits; they take these keys like every engine.
+    Kinds with `is_instant` answer at once, so they ignore the limits; they take these keys like every engine. To
+    those with `is_restrictable` one can say which first actions to allow or avoid.
     """
 
     path: str  # "module:class", imported when the first engine of the kind is made
@@ -157,6 +160,7 @@ class EngineKind:
     keys: tuple[str, ...] = _BUDGET
     target: str = ""
     is_instant: bool = False
+    is_restrictable: bool = False
 
 
 KINDS = {
@@ -164,6 +168,7 @@ KINDS = {
         "mexica_ai.engines.native:MctsEngine",
         "the search of this project",
         (*_BUDGET, "level", "weights", "evaluator", "batch", *SEARCH_OPTIONS),
+        is_restrictable=True,
     ),
     "uct": EngineKind("mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions", _ONE_THREAD),
     "beam": EngineKind(
@@ -195,6 +200,7 @@ KINDS = {
         "a server (`mexica-ai serve`)",
         (*_BUDGET, "weights", "tls_ca", "tls_certificate", "tls_key", "authority", "token_file"),
         _ADDRESS,
+        is_restrictable=True,
     ),
 }
 

@@ -204,6 +204,13 @@ class Position:
         """Return the legal actions as data: what each names and costs, and in words; see `legal_actions`."""
         return details_of(self)
 
+    def legal_action(self, text: str, path: str = "action") -> int:
+        """Return an action that is legal now as the compiled layer has it; the errors of `push` name `path`."""
+        action = self._game.text.parse_action(text, path)
+        if not self._state.is_legal(action):
+            raise self._illegal(self._state, text, path)
+        return action
+
     def push(self, turn: str | list[str], *, partial: bool = False) -> None:
         """Play a whole turn. After an error the position is unchanged.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
@@ -17,6 +17,7 @@ from mexica_ai.analysis import levels
 from mexica_ai.analysis.annotate import TurnEvaluation, check_played
 from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, Limits
 from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game import registry
 from mexica_ai.game.details import ActionDetail
@@ -139,6 +140,10 @@ class Calls:
         candidates: int = DEFAULT_CANDIDATES,
         level: int | None = None,
         weights: str | None = None,
+        allow: Sequence[str] | None = None,
+        avoid: Sequence[str] = (),
+        first_actions: bool = False,
+        options: Mapping[str, float] | None = None,
         timeout_s: float | None = None,
         stop: Stop | None = None,
     ) -> Call[Result]:
@@ -160,6 +165,13 @@ class Calls:
         weights : str, optional
             The name of one of the server's sets of weights for the game (`engine_info` lists them); None:
             those that ship with the server.
+        allow, avoid : sequence of str
+            The only actions with which the turn may begin, and those with which it may not, as for
+            `mexica_ai.best_turn`.
+        first_actions : bool
+            Whether the result lists the first actions that the search considered.
+        options : mapping of str to float, optional
+            Options of the search (``docs/search.md``): those that the server allows, within its bounds (`engine_info`).
         timeout_s : float, optional
             Deadline of the whole call in seconds; the search gets less than that. By default `time_s` (60 if
             the server decides) and 30 more for waiting until a search slot is free.
@@ -183,7 +195,11 @@ class Calls:
             makes sense, if the server said so.
         """
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
-        request = engine_pb2.BestTurnRequest(**_search(position, limits, seed, candidates, level, weights))
+        request = engine_pb2.BestTurnRequest(
+            **_search(position, limits, seed, candidates, level, weights),
+            **_restrictions(allow, avoid, options),
+            with_first_actions=first_actions,
+        )
         return Call("BestTurn", request, self._reader(position), _timeout(time_s, timeout_s), stop)
 
     @_asks
@@ -195,12 +211,16 @@ class Calls:
         seed: int | None = None,
         candidates: int = DEFAULT_CANDIDATES,
         weights: str | None = None,
+        allow: Sequence[str] | None = None,
+        avoid: Sequence[str] = (),
         timeout_s: float | None = None,
         stop: Stop | None = None,
     ) -> Call[Result]:
         """Do what `best_turn` does, within `limits`: for engines."""
         message = _limits_message(limits)
-        request = engine_pb2.BestTurnRequest(**_search(position, message, seed, candidates, None, weights))
+        request = engine_pb2.BestTurnRequest(
+            **_search(position, message, seed, candidates, None, weights), **_restrictions(allow, avoid, None)
+        )
         return Call("BestTurn", request, self._reader(position), _timeout(limits.time_s, timeout_s), stop)
 
     @_streams
@@ -216,6 +236,8 @@ class Calls:
         candidates: int = DEFAULT_CANDIDATES,
         level: int | None = None,
         weights: str | None = None,
+        first_actions: bool = False,
+        options: Mapping[str, float] | None = None,
         timeout_s: float | None = None,
     ) -> Call[tuple[int, Result | MexicaAIError]]:
         """Have the server search many positions, and yield each result as soon as it is there, in any order.
@@ -226,7 +248,7 @@ class Calls:
             Read as the server takes them, in a thread of their own.
         timeout_s : float, optional
             Deadline of the whole call in seconds; None: none.
-        time_s, iterations, threads, memory_mb, seed, candidates, level, weights
+        time_s, iterations, threads, memory_mb, seed, candidates, level, weights, first_actions, options
             Of each search, as for `best_turn`.
 
         Yields
@@ -242,7 +264,8 @@ class Calls:
             The call failed, such as with reason SHUTTING_DOWN; positions without a result can be sent again.
         """
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
-        fields = _search(None, limits, seed, candidates, level, weights)
+        fields = _search(None, limits, seed, candidates, level, weights) | _restrictions(None, (), options)
+        fields["with_first_actions"] = first_actions
 
         seats: dict[str, int] = {}  # of the positions without a result
 
@@ -279,6 +302,10 @@ class Calls:
         weights: str | None = None,
         unlimited: bool = False,
         analysis_id: str = "",
+        allow: Sequence[str] | None = None,
+        avoid: Sequence[str] = (),
+        first_actions: bool = False,
+        options: Mapping[str, float] | None = None,
         timeout_s: float | None = None,
     ) -> Call[Result]:
         """Have the server search, and yield what is known at an interval; see `mexica_ai.analyze`.
@@ -290,6 +317,8 @@ class Calls:
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
         request = engine_pb2.AnalyzeRequest(
             **_search(position, limits, seed, candidates, level, weights),
+            **_restrictions(allow, avoid, options),
+            with_first_actions=first_actions,
             interval_s=interval_s or 0,
             unlimited=unlimited,
             analysis_id=analysis_id,
@@ -318,15 +347,20 @@ class Calls:
         num_turns: int = 0,
         explain: bool = False,
         checks: int = 0,
+        level: int | None = None,
+        candidates: int = 0,
         timeout_s: float | None = None,
     ) -> Call[TurnEvaluation]:
         """Have the server value each turn of a game; see `mexica_ai.analysis.annotate.evaluate_record`.
 
         The record is replayed here first, so its errors are those of `mexica_ai.replay`. `num_turns` 0: all
-        from `first_turn` on. `weights` is the name of a set, as for `best_turn`. There is no deadline unless
+        from `first_turn` on. `weights` is the name of a set, as for `best_turn`; each evaluation has as many of the
+        turns considered as `candidates` says. There is no deadline unless
         `timeout_s` sets one.
         """
         limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
+        if level is not None:
+            levels.check(level)
         data = parse_record(record) if isinstance(record, (str, bytes)) else record
         check_played(data)
         turns, start = data["turns"], Position.from_json(data["start"])
@@ -340,6 +374,8 @@ class Calls:
             weights=_weights(weights),
             explain=explain,
             checks=checks,
+            level=level or 0,
+            num_candidates=candidates,
         )
 
         def read(answer: Any) -> TurnEvaluation:
@@ -518,6 +554,18 @@ def _search(
         "level": level or 0,
         "weights": _weights(weights),
     }
+
+
+def _restrictions(
+    allow: Sequence[str] | None, avoid: Sequence[str], options: Mapping[str, float] | None
+) -> dict[str, Any]:
+    """Return the fields that restrict a search, checked as a local search checks them."""
+    given = SearchSettings(Limits(unlimited=True), 0, options=options or {}, allow=allow, avoid=avoid)
+    if given.allow == ():
+        raise SearchError(
+            "allow: given no action; expected at least one, or None for any", reason="NO_FIRST_ACTION", path="allow"
+        )
+    return {"allow": given.allow, "avoid": given.avoid, "options": dict(given.options)}
 
 
 def _weights(name: str | None) -> str:

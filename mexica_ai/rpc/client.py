@@ -273,7 +273,7 @@ def _is_cancelling() -> bool:
 
 
 def service_config() -> dict[str, Any]:
-    """Return the published service config: retries with backoff, and round robin over all replicas."""
+    """Return the published service config: retries with backoff and a throttle, and round robin over all replicas."""
     text = (resources.files("mexica_ai.rpc") / "service_config.json").read_text(encoding="utf-8")
     return cast("dict[str, Any]", json.loads(text))
 

@@ -86,7 +86,7 @@ def _exception(
     retry_after_s: float | None,
     error_class: str,
 ) -> MexicaAIError:
-    if code is grpc.StatusCode.FAILED_PRECONDITION:
+    if code is grpc.StatusCode.FAILED_PRECONDITION and error_class in ("", GameOverError.__name__):
         return GameOverError(message, path="$")
     if code is grpc.StatusCode.INVALID_ARGUMENT:
         violations = [violation(fault) for fault in faults]

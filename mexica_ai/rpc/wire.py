@@ -18,7 +18,7 @@ from google.protobuf.message import Message
 
 from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.analysis.grades import grade_of
-from mexica_ai.analysis.results import Candidate, Forecast, Result, sound
+from mexica_ai.analysis.results import Candidate, Result, sound
 from mexica_ai.game import registry
 from mexica_ai.game.compact import split_header
 from mexica_ai.game.contract import Opinion
@@ -31,6 +31,12 @@ from mexica_ai.io.errors import NotationError, Violation
 from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject, JsonValue
 from mexica_ai.io.strict import check_options, parse_json, quote
+from mexica_ai.rpc.candidates import (
+    candidate_from_message,
+    candidate_to_message,
+    first_action_from_message,
+    first_action_to_message,
+)
 from mexica_ai.v1 import engine_pb2
 
 _STOP_REASON = "STOP_REASON_"
@@ -434,6 +440,7 @@ def evaluation_to_message(evaluation: TurnEvaluation) -> engine_pb2.EvaluateReco
         is_unsure=evaluation.is_unsure,
         answer=engine_pb2.Turn(actions=evaluation.answer) if evaluation.answer else None,
         explanation=evaluation.explanation,
+        candidates=map(candidate_to_message, evaluation.candidates),
     )
 
 
@@ -459,6 +466,7 @@ def evaluation_from_message(message: engine_pb2.EvaluateRecordResponse, turn: li
         is_unsure=message.is_unsure,
         answer=list(message.answer.actions),
         explanation=list(message.explanation),
+        candidates=list(map(candidate_from_message, message.candidates)),
     )
 
 
@@ -486,27 +494,15 @@ def limits_of(message: engine_pb2.Limits) -> dict[str, Any]:
     return {name: getattr(message, name) or None for name in message.DESCRIPTOR.fields_by_name}
 
 
-def result_to_message(result: Result, *, engine_version: str, rules_version: int) -> engine_pb2.SearchResult:
+def result_to_message(
+    result: Result, *, engine_version: str, rules_version: int, with_first_actions: bool = False
+) -> engine_pb2.SearchResult:
     """Return the message of a result, final or partial (`stop_reason` empty)."""
     return engine_pb2.SearchResult(
         turn=result.turn,
         value=result.value,
         expected_scores=result.expected_scores,
-        candidates=[
-            engine_pb2.Candidate(
-                turn=candidate.turn,
-                visits=candidate.visits,
-                value=candidate.value,
-                expected_scores=candidate.expected_scores,
-                prior=candidate.prior,
-                line=[engine_pb2.Turn(actions=turn) for turn in candidate.line],
-                forecast=[
-                    engine_pb2.Forecast(visits=point.visits, value=point.value, expected_scores=point.expected_scores)
-                    for point in candidate.forecast
-                ],
-            )
-            for candidate in result.candidates
-        ],
+        candidates=map(candidate_to_message, result.candidates),
         iterations=result.iterations,
         nodes=result.nodes,
         distinct_turns=result.distinct_turns,
@@ -517,6 +513,7 @@ def result_to_message(result: Result, *, engine_version: str, rules_version: int
         engine_version=engine_version,
         rules_version=rules_version,
         weights=result.weights or "",
+        first_actions=map(first_action_to_message, result.first_actions if with_first_actions else ()),
     )
 
 
@@ -527,20 +524,7 @@ def result_from_message(message: engine_pb2.SearchResult, players: int | None = 
     """
     known = engine_pb2.StopReason.DESCRIPTOR.values_by_number.get(message.stop_reason)
     stop_reason = known.name.removeprefix(_STOP_REASON).lower() if known else "unknown"
-    candidates = [
-        Candidate(
-            turn=list(candidate.turn),
-            visits=candidate.visits,
-            value=list(candidate.value),
-            expected_scores=list(candidate.expected_scores),
-            prior=candidate.prior,
-            line=[list(turn.actions) for turn in candidate.line],
-            forecast=[
-                Forecast(point.visits, list(point.value), list(point.expected_scores)) for point in candidate.forecast
-            ],
-        )
-        for candidate in message.candidates
-    ]
+    candidates = list(map(candidate_from_message, message.candidates))
     if not candidates:  # other servers may send only the turn
         candidates = [
             Candidate(
@@ -562,5 +546,6 @@ def result_from_message(message: engine_pb2.SearchResult, players: int | None = 
         seed=message.seed,
         threads=message.threads,
         weights=message.weights or None,
+        first_actions=list(map(first_action_from_message, message.first_actions)),
     )
     return sound(result, players)

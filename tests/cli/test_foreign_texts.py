@@ -211,6 +211,7 @@ class Server:
             "highest_level": 10,
             "default_time_s": 1,
             "caps": {self.text: 1.0},
+            "search_options": [{"name": self.text, "min": 0.0, "max": 1.0}],
         }
 
     def new_game(self, game, **options):

@@ -17,8 +17,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
+from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from grpc_status import rpc_status
 from searching import run_search
 from servers import IdleSearch, RunningServer, await_that, failure
 
@@ -26,7 +28,7 @@ import mexica_ai as ai
 from mexica_ai.engines import make_engine
 from mexica_ai.rpc import wire
 from mexica_ai.rpc.client import AsyncClient, Client
-from mexica_ai.server import service
+from mexica_ai.server import handlers, service
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.service import MAX_REQUEST_BYTES, SERVICE_NAME
@@ -203,9 +205,53 @@ def test_the_real_search_answers_before_the_deadline(real_server, mexica):
 
 def test_a_deadline_that_leaves_nothing(start_server, nim):
     server, search = start_server(deadline_margin_s=100)
-    code, _, info, _ = failure(server.stub.BestTurn, request_for(nim, time_s=0.01), timeout=60)
-    assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "NO_TIME_LEFT")
+    with pytest.raises(grpc.RpcError) as caught:
+        server.stub.BestTurn(request_for(nim, time_s=0.01), timeout=60)
+    details = rpc_status.from_call(caught.value).details
+    info = error_details_pb2.ErrorInfo()
+    assert len(details) == 1  # and no RetryInfo: a retry would fail, too
+    assert details[0].Unpack(info)
+    assert (caught.value.code(), info.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "DEADLINE_TOO_SHORT")
+    assert info.metadata["shortest_deadline_s"] == "101.021"  # the margin and 10 ms, of which 99 % count
+    assert "101.021 s" in caught.value.details()
+    with Client(server.address) as client, pytest.raises(ai.SearchError) as raised:
+        client.best_turn(nim, time_s=0.01, timeout_s=60)
+    assert type(raised.value) is ai.SearchError
+    assert raised.value.reason == "DEADLINE_TOO_SHORT"
     assert search.limits == []
+
+
+@pytest.mark.parametrize(("attempts", "allowed_s"), [((), 0.5), ((("grpc-previous-rpc-attempts", "2"),), None)])
+def test_what_is_left_to_a_retry_is_not_what_the_caller_allows(attempts, allowed_s):
+    class Context:
+        def invocation_metadata(self):
+            return attempts
+
+        def time_remaining(self):
+            return 0.5 / (1 - handlers.ROUNDING)
+
+        def peer(self):
+            return "unix:"
+
+    async def read():
+        return service._call(Context())
+
+    call = asyncio.run(read())
+    assert call.allowed_s == (None if allowed_s is None else pytest.approx(allowed_s))
+    assert call.deadline is not None
+
+
+@pytest.mark.real("time")
+def test_retries_in_vain_end_with_the_reason_of_the_last_refusal(start_server, nim):
+    server, search = start_server(slots=1)
+    with Client(server.address) as client:
+        running = server.stub.BestTurn.future(request_for(nim, time_s=30))
+        search.await_start()
+        for timeout_s in (0.3, 0.6, 1.2):
+            with pytest.raises(ai.SearchError) as caught:
+                client.best_turn(nim, time_s=0.3, timeout_s=timeout_s)
+            assert caught.value.reason == "NO_TIME_LEFT"
+        running.cancel()
 
 
 # ---- cancelling

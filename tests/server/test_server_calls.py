@@ -25,7 +25,7 @@ from mexica_ai.analysis.search import Search
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.rpc import wire
 from mexica_ai.rpc.client import AsyncClient, Client, service_config
-from mexica_ai.server import answers, app, scheduler, service, workers
+from mexica_ai.server import answers, app, rejections, scheduler, service, workers
 from mexica_ai.server.fair_semaphore import RETRY_S, FairSemaphore
 from mexica_ai.server.runner import NICENESS, make_run
 from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots, loop_time
@@ -627,7 +627,7 @@ def test_while_a_slot_is_free_calls_are_read_however_short_their_deadline(nim):
         assert code is grpc.StatusCode.INVALID_ARGUMENT
         request.position.CopyFrom(wire.position_to_message(nim))
         code, _, info, _ = failure(running.stub.BestTurn, request, timeout=60)
-        assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "NO_TIME_LEFT")
+        assert (code, info.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "DEADLINE_TOO_SHORT")
     finally:
         running.close()
 
@@ -1102,4 +1102,7 @@ def test_the_service_config_is_published():
     policy = config["methodConfig"][0]["retryPolicy"]
     assert policy["maxAttempts"] == 5
     assert set(policy["retryableStatusCodes"]) == {"UNAVAILABLE", "RESOURCE_EXHAUSTED"}
+    assert float(policy["initialBackoff"].removesuffix("s")) == rejections.FIRST_BACKOFF_S
+    assert float(policy["maxBackoff"].removesuffix("s")) == rejections.LAST_BACKOFF_S
+    assert config["retryThrottling"] == {"maxTokens": 500, "tokenRatio": 0.1}
     assert json.dumps(config)

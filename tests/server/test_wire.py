@@ -220,6 +220,7 @@ def test_fields_are_named_like_the_json_forms(midgame):
     result["explanation"] = None  # `Explanation.to_json` writes it, not the result
     result["candidates"]["line"] = {"actions": None}  # the wire has no lists of lists
     result["candidates"]["forecast"] = {"visits": None, "value": None, "expected_scores": None}
+    result["first_actions"] = {"action": None, "visits": None, "prior": None, "value": None}
     assert field_names(engine_pb2.SearchResult.DESCRIPTOR) == result
 
 

@@ -16,6 +16,8 @@ cdef int turn_scratch_init(TurnScratchC* scratch, const GameOps* ops) noexcept n
     scratch.states = <char*>aligned_alloc(64, ops.state_size * (MAX_TURN + 1))
     scratch.actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
     scratch.priors = <float*>malloc(ops.max_actions * sizeof(float))
+    scratch.first = NULL
+    scratch.num_first = 0
     if scratch.states == NULL or scratch.actions == NULL or scratch.priors == NULL:
         turn_scratch_free(scratch)
         return -1
@@ -29,6 +31,14 @@ cdef void turn_scratch_free(TurnScratchC* scratch) noexcept nogil:
     scratch.states = NULL
     scratch.actions = NULL
     scratch.priors = NULL
+
+
+cdef bint turn_may_begin(const action_t* first, int num_first, action_t action) noexcept nogil:
+    cdef int i
+    for i in range(num_first):
+        if first[i] == action:
+            return True
+    return num_first == 0
 
 
 cdef void _sort(action_t* actions, int n) noexcept nogil:
@@ -58,6 +68,8 @@ cdef bint _order(const GameOps* ops, const action_t* left, int n, int total, uin
     for i in range(n):
         if i > 0 and left[i] == left[i - 1]:
             continue
+        if n == total and not turn_may_begin(scratch.first, scratch.num_first, left[i]):
+            continue
         steps[0] += 1
         if steps[0] > MAX_ORDER_STEPS:
             return False
@@ -79,6 +91,8 @@ cdef bint _ends_in(const GameOps* ops, const void* state, const action_t* turn, 
                    TurnScratchC* scratch) noexcept nogil:
     """Return whether a turn of n actions is legal and ends in a state with this hash."""
     cdef int i, start = ops.turn(state)
+    if n > 0 and not turn_may_begin(scratch.first, scratch.num_first, turn[0]):
+        return False
     memcpy(scratch.states, state, ops.state_size)
     for i in range(n):
         if ops.turn(scratch.states) != start or not game_action_is_legal(ops, scratch.states, turn[i],
@@ -131,6 +145,17 @@ cdef int turn_canonical(const GameOps* ops, const void* state, action_t* turn, i
     return n
 
 
+cdef int _keep_first(TurnScratchC* scratch, int num_actions) noexcept nogil:
+    """Drop the actions with which the turn may not begin, and their priors; return how many are left."""
+    cdef int i, n = 0
+    for i in range(num_actions):
+        if turn_may_begin(scratch.first, scratch.num_first, scratch.actions[i]):
+            scratch.actions[n] = scratch.actions[i]
+            scratch.priors[n] = scratch.priors[i]
+            n += 1
+    return n
+
+
 cdef int turn_finish(const GameOps* ops, const void* weights, const void* state, action_t* turn, int n,
                      TurnScratchC* scratch) noexcept nogil:
     cdef int i, best, num_actions, start = ops.turn(state)
@@ -140,9 +165,12 @@ cdef int turn_finish(const GameOps* ops, const void* weights, const void* state,
         game_apply(ops, now, turn[i])
     while n < MAX_TURN and ops.turn(now) == start and ops.current_player(now) >= 0:
         num_actions = ops.legal_actions(now, scratch.actions)
-        best = 0
         if ops.policy != NULL:
             heuristics_policy(ops, weights, NULL, now, scratch.actions, num_actions, scratch.priors)
+        if n == 0:
+            num_actions = _keep_first(scratch, num_actions)
+        best = 0
+        if ops.policy != NULL:
             for i in range(1, num_actions):
                 if scratch.priors[i] > scratch.priors[best]:
                     best = i

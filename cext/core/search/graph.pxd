@@ -46,13 +46,16 @@ ctypedef struct NodeC:
     # what only the result reads
     double value_sum[MAX_SEATS]     # share of the win, [0, 1] for each descent
     double score_sum[MAX_SEATS]     # final score in game points
-    # constant, except next_end
+    # constant, except next_end and the spreads
     uint32_t parent             # node from which it was first reached, NO_NODE for the root
     uint32_t next_end           # next in the list of ends of the root's turn, NO_NODE at its end
     action_t from_action        # action by which it was first reached
     int32_t turn                # GameOps.turn of its state
     int32_t player              # seat to move, or TERMINAL
-    uint8_t unused[40]
+    # of an end of the root's turn: sums of squared deviations from the mean, of the descents that are backed up
+    float value_spread[MAX_SEATS]
+    float score_spread[MAX_SEATS]
+    uint8_t unused[8]
 
 
 cdef struct GraphC:

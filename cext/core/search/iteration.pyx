@@ -439,12 +439,33 @@ cdef inline void _count_best_reply(SearchC* search, uint32_t best, double* value
     spin_unlock(&node.lock)
 
 
+cdef inline void _add_spread(SearchC* search, NodeC* node, const double* values, const double* scores) noexcept nogil:
+    """Add a descent to the sums of squared deviations (Welford 1962). Under the lock, before the node counts it."""
+    cdef double n = node.finished, value, score
+    cdef int seat
+    if n == 0:
+        return
+    for seat in range(search.num_players):
+        value = values[seat] - node.value_sum[seat] / n
+        score = scores[seat] - node.score_sum[seat] / n
+        node.value_spread[seat] += <float>(value * value * n / (n + 1))
+        node.score_spread[seat] += <float>(score * score * n / (n + 1))
+
+
+cdef inline int _end_of_turn(SearchC* search, const WorkerC* worker) noexcept nogil:
+    """Return the place in the path of the node at the end of the root's turn; beyond the path if it has none."""
+    cdef int i = 0
+    while i <= worker.path_length and search.graph.nodes[worker.path_nodes[i]].turn == search.root_turn:
+        i += 1
+    return i
+
+
 cdef void iteration_back_up(WorkerC* worker, double* values, double* scores, bint is_over) noexcept nogil:
     cdef SearchC* search = worker.search
     cdef double utilities[MAX_SEATS]
     cdef NodeC* node
     cdef EdgeC* edge
-    cdef int i, seat
+    cdef int i, seat, end = _end_of_turn(search, worker)
     leaf_utilities(search, values, scores, is_over, utilities)
     for i in range(worker.path_length, -1, -1):
         node = search.graph.nodes + worker.path_nodes[i]
@@ -457,6 +478,8 @@ cdef void iteration_back_up(WorkerC* worker, double* values, double* scores, bin
                 _learn(search, node, worker.path_edges[i], utilities[node.player])
             edge = graph_edges(&search.graph, node) + worker.path_edges[i]
             atomic_add_f64_locked(&edge.utility_sum, utilities[node.player])
+        if i == end:
+            _add_spread(search, node, values, scores)
         for seat in range(search.num_players):
             atomic_add_f64_locked(&node.utility_sum[seat], utilities[seat])
             atomic_add_f64_locked(&node.value_sum[seat], values[seat])

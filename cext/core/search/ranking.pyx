@@ -11,7 +11,8 @@ from cext.core.contract.heuristics cimport heuristics_policy
 from cext.core.search.history cimport history_advantage, history_slot
 from cext.core.search.listings cimport listings_find, listings_keep
 from cext.core.contract.rng cimport mix_bits
-from cext.core.search.worker cimport search_key, search_key_from_root
+from cext.core.contract.turns cimport turn_may_begin
+from cext.core.search.worker cimport SearchC, search_key, search_key_from_root
 
 # The smallest prior after noise and history.
 cdef float LEAST_PRIOR = 1e-30
@@ -30,11 +31,46 @@ cdef int _list(WorkerC* worker) noexcept nogil:
     return n
 
 
+cdef int _list_first(WorkerC* worker) noexcept nogil:
+    """Do what `_list` does for the root of a search whose first actions are restricted.
+
+    Actions with the prior 0 are equivalent to others. They stay out, unless the caller has named them or no other is
+    left; then they have the smallest prior.
+    """
+    cdef SearchC* search = worker.search
+    cdef const GameOps* ops = search.ops
+    cdef int i, num_legal = ops.legal_actions(worker.state, worker.actions), n = 0
+    cdef float least = 0.0
+    cdef bint keeps_all
+    for i in range(num_legal):
+        worker.priors[i] = 1.0
+    if ops.policy != NULL:
+        heuristics_policy(ops, search.weights, worker.cache, worker.state, worker.actions, num_legal, worker.priors)
+    for i in range(num_legal):
+        if turn_may_begin(search.first_actions, search.num_first, worker.actions[i]):
+            worker.actions[n] = worker.actions[i]
+            worker.priors[n] = worker.priors[i]
+            if worker.priors[n] > 0 and (least == 0 or worker.priors[n] < least):
+                least = worker.priors[n]
+            n += 1
+    keeps_all = search.allows_first or least == 0
+    num_legal = n
+    n = 0
+    for i in range(num_legal):
+        if worker.priors[i] > 0 or keeps_all:
+            worker.actions[n] = worker.actions[i]
+            worker.priors[n] = worker.priors[i] if worker.priors[i] > 0 else (least if least > 0 else 1.0)
+            n += 1
+    return n
+
+
 cdef int ranking_list(WorkerC* worker, uint64_t key, bint is_corrected) noexcept nogil:
     cdef const GameOps* ops = worker.search.ops
     cdef int i, n
     cdef double total = 0
-    if ops.policy == NULL:
+    if worker.search.num_first > 0 and key == worker.search.graph.nodes[worker.search.root].key:
+        n = _list_first(worker)
+    elif ops.policy == NULL:
         n = ops.legal_actions(worker.state, worker.actions)
         for i in range(n):
             worker.priors[i] = 1.0

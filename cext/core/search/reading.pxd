@@ -7,6 +7,9 @@ from cext.core.search.worker cimport SearchC
 # The candidates of a result, best first, at least one and at most `count`: dicts as in `TurnSearch.result`.
 cdef list reading_candidates(SearchC* search, int count)
 
+# The first actions that were considered: dicts as in `TurnSearch.result`.
+cdef list reading_first_actions(SearchC* search)
+
 # The visits and utilities of the decisions of its turn, see `Search.decisions`.
 cdef list reading_decisions(SearchC* search, uint32_t least_visits)
 

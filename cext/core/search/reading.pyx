@@ -3,7 +3,7 @@
 Threads may still be searching, so all that they write is read under the nodes' locks or atomically.
 """
 
-from libc.math cimport floor
+from libc.math cimport floor, sqrt
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 
@@ -24,6 +24,8 @@ cdef list reading_candidates(SearchC* search, int count):
     cdef TurnScratchC scratch
     if turn_scratch_init(&scratch, search.ops) < 0:
         raise MemoryError
+    scratch.first = search.first_actions
+    scratch.num_first = search.num_first
     try:
         candidates = []
         for index in _halving_first(search, _best_ends(search, count)):
@@ -36,6 +38,29 @@ cdef list reading_candidates(SearchC* search, int count):
         return candidates
     finally:
         turn_scratch_free(&scratch)
+
+
+cdef list reading_first_actions(SearchC* search):
+    cdef NodeC* root = &search.graph.nodes[search.root]
+    cdef int i, num_edges = graph_num_edges(root)
+    cdef EdgeC* edges = graph_edges(&search.graph, root)
+    cdef uint32_t visits
+    found = []
+    for i in range(num_edges):
+        visits = atomic_load_u32(&edges[i].visits)
+        if visits > 0:
+            found.append((edges[i].action, visits, edges[i].prior, atomic_load_u32(&edges[i].child)))
+    return [{"action": action, "visits": visits, "prior": prior, "value": _value_at(search, child)}
+            for action, visits, prior, child in sorted(found, key=_by_visits)]
+
+
+def _by_visits(edge):
+    return -edge[1], edge[0]
+
+
+cdef list _value_at(SearchC* search, uint32_t index):
+    """Return the mean values of a node; none if worlds lead to several nodes."""
+    return [] if index == NO_NODE or index == SEVERAL_NODES else _statistics(search, index)["value"]
 
 
 cdef bint _ends_are_exact(SearchC* search):
@@ -162,12 +187,13 @@ cdef list _forecast(SearchC* search, list actions, uint32_t end, TurnScratchC* s
 
 
 cdef dict _candidate(SearchC* search, uint32_t index, list actions, double prior):
-    """Return a candidate with the statistics of a node."""
-    return {"actions": actions, "prior": prior, "line": _expected_turns(search, index)} | _statistics(search, index)
+    """Return a candidate with the statistics of a node, and their standard errors."""
+    return ({"actions": actions, "prior": prior, "line": _expected_turns(search, index)} | _statistics(search, index)
+            | _errors(search, index))
 
 
 cdef dict _statistics(SearchC* search, uint32_t index):
-    """Return visits, mean values and mean final scores of a node."""
+    """Return visits, mean values and mean final scores of a node; empty lists if it has no visits."""
     cdef NodeC* node = &search.graph.nodes[index]
     cdef double value_sum[MAX_SEATS]
     cdef double score_sum[MAX_SEATS]
@@ -181,10 +207,29 @@ cdef dict _statistics(SearchC* search, uint32_t index):
             value_sum[seat] = node.value_sum[seat]
             score_sum[seat] = node.score_sum[seat]
         spin_unlock(&node.lock)
-    value = [value_sum[seat] / visits if visits else 1.0 / search.num_players
-             for seat in range(search.num_players)]
-    scores = [score_sum[seat] / visits if visits else 0.0 for seat in range(search.num_players)]
+    seats = range(search.num_players if visits else 0)
+    value = [value_sum[seat] / visits for seat in seats]
+    scores = [score_sum[seat] / visits for seat in seats]
     return {"visits": visits, "value": value, "expected_scores": scores}
+
+
+cdef dict _errors(SearchC* search, uint32_t index):
+    """Return the standard errors of the means of an end of the root's turn; none with less than two visits."""
+    cdef NodeC* node = &search.graph.nodes[index]
+    cdef float value_spread[MAX_SEATS]
+    cdef float score_spread[MAX_SEATS]
+    cdef double visits
+    cdef int seat
+    with nogil:
+        spin_lock(&node.lock)
+        visits = node.finished
+        for seat in range(MAX_SEATS):
+            value_spread[seat] = node.value_spread[seat]
+            score_spread[seat] = node.score_spread[seat]
+        spin_unlock(&node.lock)
+    seats = range(search.num_players if visits > 1 and index != search.root else 0)
+    return {"value_error": [sqrt(value_spread[seat] / (visits - 1) / visits) for seat in seats],
+            "expected_scores_error": [sqrt(score_spread[seat] / (visits - 1) / visits) for seat in seats]}
 
 
 cdef dict _describe_unfinished(SearchC* search, TurnScratchC* scratch):

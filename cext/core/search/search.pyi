@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Self, TypedDict, type_check_only
 
 import numpy as np
@@ -43,6 +43,8 @@ class Search(TurnSearch):
         niceness: int = 0,
         evaluator: Callable[[NDArray[np.float32]], Any] | None = None,
         batch_size: int = 16,
+        allow: Collection[int] | None = None,
+        avoid: Collection[int] | None = None,
         **options: float,
     ) -> Self: ...
     def run(

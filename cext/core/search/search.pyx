@@ -18,7 +18,8 @@ from cext.core.search.iteration cimport iteration_run
 from cext.core.search.listings cimport ListingsC, listings_init
 from cext.core.search.memory cimport memory_release, memory_reserve
 from cext.core.search.options cimport options_read
-from cext.core.search.reading cimport reading_candidates, reading_check_visits, reading_decisions
+from cext.core.search.reading cimport (reading_candidates, reading_check_visits, reading_decisions,
+                                       reading_first_actions)
 from cext.core.contract.rng cimport Stream, mix_bits
 from cext.core.search.team cimport TeamC, team_join, team_start, team_wait
 from cext.core.search.tree cimport tree_read, tree_visits
@@ -61,6 +62,10 @@ cdef class Search(TurnSearch):
         not count.
     batch_size : int
         Leaves that are evaluated together, 1 to 4096; only with an evaluator.
+    allow : collection of int, optional
+        The only actions with which the turn may begin; any by default.
+    avoid : collection of int, optional
+        Actions with which it may not begin.
     options : float
         Options by name, see the comments of `cext.core.search.options.OPTIONS`. Defaults are those of the game
         (`Game.search_options`), else those of `OPTIONS`.
@@ -85,12 +90,13 @@ cdef class Search(TurnSearch):
     cdef TeamC _team
 
     def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB,
-                  seed=0, int niceness=0, evaluator=None, int batch_size=16, **options):
+                  seed=0, int niceness=0, evaluator=None, int batch_size=16, allow=None, avoid=None, **options):
         cdef const GameOps* ops = state.game.ops
         memset(&self.search, 0, sizeof(SearchC))
         semaphore_init(&self.search.ended)
         self._prepare(state, threads, MAX_THREADS, memory_mb, seed)
         self._use_weights(weights)
+        self._restrict(allow, avoid)
         if not 0 <= niceness <= 19:
             raise SearchError(f"niceness: {niceness}, expected 0 to 19", reason="INVALID_OPTION")
         if not 1 <= batch_size <= MAX_BATCH:
@@ -109,6 +115,9 @@ cdef class Search(TurnSearch):
         self.search.limits = &self.limits
         self.search.niceness = niceness
         self.search.root_state = self.state.data
+        self.search.first_actions = self.first_actions
+        self.search.num_first = self.num_first
+        self.search.allows_first = allow is not None
         self.search.num_players = ops.num_players(state.data)
         self.search.viewer = ops.current_player(state.data)
         self.search.root_turn = self.root_turn
@@ -302,6 +311,9 @@ cdef class Search(TurnSearch):
 
     cdef list _candidates(self, int count):
         return reading_candidates(&self.search, count)
+
+    cdef list _considered(self):
+        return reading_first_actions(&self.search)
 
     cdef dict _counts(self):
         cdef GraphC* graph = &self.search.graph

@@ -3,6 +3,7 @@
 from libc.stdint cimport uint32_t, uint64_t
 
 from cext.core.contract.game cimport GameOps, State
+from cext.core.contract.types cimport action_t
 from cext.core.learning.weights cimport Weights
 
 cdef extern from *:
@@ -50,6 +51,8 @@ cdef class TurnSearch:
     cdef const void* weights_data   # of `weights`, for GameOps.policy and evaluate
     cdef int root_turn          # GameOps.turn before the turn that is searched
     cdef LimitsC limits
+    cdef action_t* first_actions    # with which the turn may begin
+    cdef int num_first          # 0: with any
     cdef double _seconds        # that the search took
     cdef bint _has_begun
     cdef bint _has_ended
@@ -62,7 +65,11 @@ cdef class TurnSearch:
     # they are of another game.
     cdef int _use_weights(self, object weights) except -1
 
-    # Whether every state of the turn has a single legal action.
+    # Restricts the first action of the turn to those in `allow` (None: any) that are not in `avoid`. Raises SearchError if
+    # one is not legal (reason ILLEGAL_FIRST_ACTION) or none is left (NO_FIRST_ACTION).
+    cdef int _restrict(self, object allow, object avoid) except -1
+
+    # Whether every state of the turn has a single legal action; the first one, that is not excluded.
     cdef bint _is_forced(self) except *
 
     # Raises SearchError (reason SEARCH_NOT_STARTED) if the search has not been started.
@@ -79,6 +86,9 @@ cdef class TurnSearch:
 
     # The candidates of a result, best first, `count` at most and at least one: dicts as in `result`.
     cdef list _candidates(self, int count)
+
+    # The first actions that were considered, as in `result`; none for a search that does not tell.
+    cdef list _considered(self)
 
     # The counts of a result: iterations, nodes, distinct_turns, memory_bytes.
     cdef dict _counts(self)

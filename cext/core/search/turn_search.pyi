@@ -20,10 +20,20 @@ class Candidate(Statistics):
     prior: float
     line: list[list[int]]
     forecast: list[Statistics]
+    value_error: list[float]
+    expected_scores_error: list[float]
+
+@type_check_only
+class FirstAction(TypedDict):
+    action: int
+    visits: int
+    prior: float
+    value: list[float]
 
 @type_check_only
 class SearchResult(TypedDict):
     candidates: list[Candidate]
+    first_actions: list[FirstAction]
     iterations: int
     nodes: int
     distinct_turns: int

@@ -58,6 +58,30 @@ cdef class TurnSearch:
         self.weights = weights
         return 0
 
+    cdef int _restrict(self, object allow, object avoid) except -1:
+        cdef int i
+        avoid = avoid or ()
+        if allow is None and not avoid:
+            return 0
+        legal = self.state.legal_actions()
+        for action in (*(allow or ()), *avoid):
+            if action not in legal:
+                raise SearchError(f"first action {action}: not legal", reason="ILLEGAL_FIRST_ACTION")
+        kept = [action for action in legal if (allow is None or action in allow) and action not in avoid]
+        if not kept:
+            raise SearchError("first actions: none is left; expected at least one", reason="NO_FIRST_ACTION")
+        if len(kept) < len(legal):
+            self.first_actions = <action_t*>malloc(len(kept) * sizeof(action_t))
+            if self.first_actions == NULL:
+                raise MemoryError
+            for i in range(len(kept)):
+                self.first_actions[i] = kept[i]
+            self.num_first = len(kept)
+        return 0
+
+    def __dealloc__(self):
+        free(self.first_actions)
+
     def __reduce__(self):
         raise TypeError(f"a {type(self).__name__} cannot be copied or pickled: it owns the memory of one search; "
                         "make one from its state, or take its result()")
@@ -134,8 +158,11 @@ cdef class TurnSearch:
         -------
         dict
             ``candidates`` (list of dict: ``actions``, ``visits``, ``value``, ``expected_scores``, ``prior``,
-            ``line``), ``iterations``, ``nodes``, ``seconds``, ``stop_reason`` (empty while running),
-            ``distinct_turns`` (distinct end-of-turn states reached), ``memory_bytes``, ``threads``, ``seed``.
+            ``line``; of `Search` also ``forecast``, and the standard errors ``value_error`` and
+            ``expected_scores_error``), ``iterations``, ``nodes``, ``seconds``, ``stop_reason`` (empty while running),
+            ``distinct_turns`` (distinct end-of-turn states reached), ``memory_bytes``, ``threads``, ``seed``,
+            ``first_actions`` (list of dict: ``action``, ``visits``, ``prior``, ``value``; those with visits, most visited
+            first; empty if the search does not tell).
 
         Raises
         ------
@@ -148,6 +175,7 @@ cdef class TurnSearch:
             raise SearchError(f"candidates: {num_candidates}, expected at least 1", reason="INVALID_LIMITS")
         return {
             "candidates": self._candidates(num_candidates),
+            "first_actions": self._considered(),
             **self._counts(),
             "seconds": monotonic_s() - self.limits.began_s if is_running else self._seconds,
             "stop_reason": stop_reason_word(RUNNING if is_running else stop),
@@ -158,11 +186,17 @@ cdef class TurnSearch:
     cdef bint _is_forced(self) except *:
         cdef State state = self.state.copy()
         cdef action_t* actions = <action_t*>malloc(self.ops.max_actions * sizeof(action_t))
-        cdef bint is_forced = True
+        cdef bint is_forced = True, is_first = True
+        cdef int num_legal
         if actions == NULL:
             raise MemoryError
         while is_forced and self.ops.turn(state.data) == self.root_turn and self.ops.current_player(state.data) >= 0:
-            is_forced = self.ops.legal_actions(state.data, actions) == 1
+            num_legal = self.ops.legal_actions(state.data, actions)
+            if is_first and self.num_first > 0:
+                num_legal = self.num_first
+                actions[0] = self.first_actions[0]
+            is_first = False
+            is_forced = num_legal == 1
             if is_forced:
                 game_apply(self.ops, state.data, actions[0])
         free(actions)
@@ -183,6 +217,9 @@ cdef class TurnSearch:
 
     cdef list _candidates(self, int count):
         raise NotImplementedError
+
+    cdef list _considered(self):
+        return []
 
     cdef dict _counts(self):
         raise NotImplementedError

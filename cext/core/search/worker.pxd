@@ -44,6 +44,9 @@ ctypedef struct SearchC:
     const GameOps* ops
     const void* weights         # of `policy` and `evaluate`; the Python object owns these three
     const void* root_state
+    const action_t* first_actions   # with which the root's turn may begin; the Python object owns them
+    int num_first               # 0: with any
+    bint allows_first           # the caller has named them all, so they count whatever their priors
     LimitsC* limits
     GraphC graph
     OptionsC options

@@ -36,7 +36,7 @@ function result(page, hints) {
       ? `${short(found.iterations)} iterations, ${short(found.speed ?? 0)}/s` : 'searching …'}${
       found.stop_text ? `; ${found.stop_text}` : nothing}</p>
     ${found.why?.length ? html`<details class="note"><summary>Why</summary><ul>${found.why.map(one => html`<li>${one}</li>`)}</ul></details>` : nothing}
-    ${rows[0]?.value ? sharesBar(rows[0].value) : nothing}
+    ${rows[0]?.value?.length ? sharesBar(rows[0].value) : nothing}
     ${hints === 'value' ? nothing : html`<ol class="candidates" @pointerenter=${() => freeze(rows)} @pointerleave=${list}
       @focusin=${() => freeze(rows)} @focusout=${list} @keydown=${event => key(event, page)}>${
       rows.map(one => row(page, one))}</ol>`}</div>`;
