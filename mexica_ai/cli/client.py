@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import queue
+import re
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
