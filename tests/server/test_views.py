@@ -7,13 +7,15 @@ from pathlib import Path
 import grpc
 import pytest
 from google.protobuf import json_format
+from google.rpc import error_details_pb2, status_pb2
+from grpc_status import rpc_status
 from servers import RunningServer
 from servers import failure as status_of
 
 import mexica_ai as ai
 from mexica_ai.cli.main import main
 from mexica_ai.game.entry import Kind
-from mexica_ai.rpc import wire
+from mexica_ai.rpc import failures, wire
 from mexica_ai.rpc.client import Client
 from mexica_ai.v1 import engine_pb2
 
@@ -277,6 +279,32 @@ def test_a_turn_that_is_missing_is_named_as_a_field(server, actions, events, wor
     assert words in message
     assert "list" not in message
     assert [fault.field for fault in faults] == ["turn.actions"]
+
+
+class Failed:
+    """An error of gRPC with an ErrorInfo of a domain."""
+
+    def __init__(self, domain):
+        status = status_pb2.Status(code=grpc.StatusCode.RESOURCE_EXHAUSTED.value[0], message="full")
+        status.details.add().Pack(error_details_pb2.ErrorInfo(reason="QUOTA", domain=domain))
+        self._status = rpc_status.to_status(status)
+
+    def code(self):
+        return self._status.code
+
+    def details(self):
+        return self._status.details
+
+    def trailing_metadata(self):
+        return self._status.trailing_metadata
+
+
+@pytest.mark.parametrize(
+    ("domain", "reason"),
+    [("v1.mexica-ai", "QUOTA"), ("mexica_ai", "QUOTA"), ("proxy.example.org", "RESOURCE_EXHAUSTED")],
+)
+def test_reasons_are_read_of_this_service_old_or_new_and_not_of_a_proxy(domain, reason):
+    assert failures.of_call(Failed(domain), "host").reason == reason
 
 
 @pytest.mark.parametrize(
