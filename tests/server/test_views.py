@@ -200,7 +200,7 @@ def test_a_compact_position_is_read_wherever_a_position_is(server, coatl):
         ({"json": "nim/1 3,5,7 2,0,1,1"}, "WRONG_TYPE", "position.json", "The field compact takes the compact form"),
         ({"compact": "nim/1 3,5,x 2,0,1,1"}, "BAD_COMPACT", "position.compact", "such as"),
         ({"compact": '{"game": "nim"}'}, "BAD_COMPACT", "position.compact", "expected GAME/VERSION"),
-        ({"compact": "chess/1 e4"}, "UNKNOWN_GAME", None, "chess"),
+        ({"compact": "chess/1 e4"}, "UNKNOWN_GAME", "position.compact", "chess"),
     ],
 )
 def test_text_that_is_no_position(server, fields, reason, field, words):
@@ -208,8 +208,7 @@ def test_text_that_is_no_position(server, fields, reason, field, words):
     code, found, message, faults = failure(server.stub.LegalActions, request)
     assert (code, found) == (grpc.StatusCode.INVALID_ARGUMENT, reason)
     assert words in message
-    if field:
-        assert [fault.field for fault in faults] == [field]
+    assert [fault.field for fault in faults] == [field]
 
 
 def test_the_client_validates_the_compact_form(client):
@@ -333,6 +332,9 @@ def test_an_unknown_option_of_another_game_is_found_in_its_field(server):
     _, reason, _, faults = failure(server.stub.NewGame, engine_pb2.NewGameRequest(other_game=other))
     assert reason == "UNKNOWN_OPTION"
     assert [fault.field for fault in faults] == ["other_game.options_json"]
+    _, reason, _, faults = failure(server.stub.NewGame, engine_pb2.NewGameRequest(other_game={"name": "chess"}))
+    assert reason == "UNKNOWN_GAME"
+    assert [fault.field for fault in faults] == ["other_game.name"]
 
 
 def test_views_on_the_command_line(server, capfd, coatl):
