@@ -11,6 +11,7 @@ from mexica_ai.io.errors import MexicaAIError, NotationError, Violation
 Rule = tuple[str, str]  # a pattern of the whole path, and the field of the request
 
 TURN: list[Rule] = [(r"turn(\[\d+\])?", r"turn.actions\1")]
+UNKNOWN_GAME: Rule = (r"", "other_game.name")
 RECORD: list[Rule] = [
     (r"\$\.turns(\[\d+\])", r"turns\1.actions"),
     (r"\$\.turns(\[\d+\])(\[\d+\])", r"turns\1.actions\2"),
@@ -25,7 +26,7 @@ def position(game: str) -> list[Rule]:
 
 def options(game: str) -> list[Rule]:
     """Return the rules for the options of a new game."""
-    return [(r"options\.(players|seed)", r"\1"), (r"options\.(.+)", rf"{game}.\1"), (r"options", game)]
+    return [(r"options\.(players|seed)", r"\1"), (r"options\.(.+)", rf"{game}.\1"), (r"options", game), UNKNOWN_GAME]
 
 
 def within(field: str) -> list[Rule]:

@@ -8,7 +8,7 @@ from cext.core.learning.tensor import observation
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.game.schema import Schema
-from mexica_ai.game.text_forms import viewer_name
+from mexica_ai.game.text_forms import SPECTATOR
 from mexica_ai.io.errors import PositionError, SearchError
 from mexica_ai.io.strict import quote
 
@@ -64,8 +64,11 @@ def observe(position: Position, viewer: int | None = None) -> np.ndarray:
             path="viewer",
         )
     if position.viewer not in (None, viewer):
+        expected = f"{position.viewer}, the seat whose view the position is"
+        if position.viewer == SPECTATOR:
+            expected = "a seat's view or the full position: this is the view of a spectator"
         raise PositionError(
-            f"viewer: given {viewer}; expected the viewer of the position, {viewer_name(position.viewer)}",
+            f"viewer: given {viewer}; expected {expected}",
             reason="VIEWER_MISMATCH",
             path="viewer",
         )

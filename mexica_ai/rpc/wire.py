@@ -27,7 +27,7 @@ from mexica_ai.game.position_text import compact_data
 from mexica_ai.game.proposals import Verdict
 from mexica_ai.game.records import VERSION
 from mexica_ai.game.steps import Applied, Change, Step
-from mexica_ai.io.errors import NotationError, Violation
+from mexica_ai.io.errors import NotationError, UnknownGameError, Violation
 from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject, JsonValue
 from mexica_ai.io.strict import check_options, parse_json, quote
@@ -190,9 +190,13 @@ def position_from_message(message: engine_pb2.Position, path: str = "position") 
         )
     if game in (JSON, COMPACT):
         path = f"{path}.{game}"
-        data = _json_of(message.json, path) if game == JSON else compact_data(message.compact, path)
-        _check_entries(data, path)
-        return Position.from_json(data, path=path)
+        try:
+            data = _json_of(message.json, path) if game == JSON else compact_data(message.compact, path)
+            _check_entries(data, path)
+            return Position.from_json(data, path=path)
+        except UnknownGameError as error:
+            error.path = error.path or path
+            raise
     # Lists have no presence, so they are always in `data`. A scalar or a message is there only if it was set,
     # so that the game notices a missing one. All numbers in positions have 32 bits, which
     # MessageToDict keeps as integers.

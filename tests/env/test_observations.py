@@ -239,5 +239,9 @@ def test_the_view_of_a_seat_has_its_observation():
     np.testing.assert_array_equal(observe(position), observe(position, position.to_move))
     with pytest.raises(PositionError, match="expected 2, the seat whose view"):
         observe(position.view(2), 1)
+    with pytest.raises(PositionError, match="this is the view of a spectator"):
+        observe(position.view(None), 1)
+    with pytest.raises(PositionError, match="expected a seat from 0 to 2"):
+        observe(position.view(None))
     with pytest.raises(PositionError, match="expected a seat from 0 to 2"):
         observe(position, 3)

@@ -222,6 +222,13 @@ def corpus(handlers):
                 engine_pb2.ApplyTurnRequest(position=message, turn=engine_pb2.Turn(actions=turn)),
                 answers.apply_turn,
             ),
+            (engine_pb2.GetViewRequest(position=message, spectator=True), answers.get_view),
+            (
+                engine_pb2.LegalActionsRequest(
+                    position=engine_pb2.Position(compact=position.to_compact()), detail=True, with_views=True
+                ),
+                answers.legal_actions,
+            ),
         ]
         if actions := proposals.offered(position)[:2]:
             proposal = engine_pb2.ConsiderProposalRequest(position=message, actions=actions)

@@ -201,7 +201,7 @@ def test_it_goes_over_the_wire(run, folder):
     assert said["applied"]["rest"] == int(event.removeprefix("roll "))
     assert said["faults"] == ["$.rest"]
     assert said["bad_option"] == ["NotationError", "other_game.options_json.one_die"]
-    assert said["no_option"] == ["NotationError", "options"]
+    assert said["no_option"] == ["NotationError", "other_game.options_json"]
     assert said["bad_turn"] == ["IllegalActionError", "turn.actions[0]"]
 
 

@@ -7,13 +7,15 @@ from pathlib import Path
 import grpc
 import pytest
 from google.protobuf import json_format
+from google.rpc import error_details_pb2, status_pb2
+from grpc_status import rpc_status
 from servers import RunningServer
 from servers import failure as status_of
 
 import mexica_ai as ai
 from mexica_ai.cli.main import main
 from mexica_ai.game.entry import Kind
-from mexica_ai.rpc import wire
+from mexica_ai.rpc import failures, wire
 from mexica_ai.rpc.client import Client
 from mexica_ai.v1 import engine_pb2
 
@@ -198,7 +200,7 @@ def test_a_compact_position_is_read_wherever_a_position_is(server, coatl):
         ({"json": "nim/1 3,5,7 2,0,1,1"}, "WRONG_TYPE", "position.json", "The field compact takes the compact form"),
         ({"compact": "nim/1 3,5,x 2,0,1,1"}, "BAD_COMPACT", "position.compact", "such as"),
         ({"compact": '{"game": "nim"}'}, "BAD_COMPACT", "position.compact", "expected GAME/VERSION"),
-        ({"compact": "chess/1 e4"}, "UNKNOWN_GAME", None, "chess"),
+        ({"compact": "chess/1 e4"}, "UNKNOWN_GAME", "position.compact", "chess"),
     ],
 )
 def test_text_that_is_no_position(server, fields, reason, field, words):
@@ -206,8 +208,7 @@ def test_text_that_is_no_position(server, fields, reason, field, words):
     code, found, message, faults = failure(server.stub.LegalActions, request)
     assert (code, found) == (grpc.StatusCode.INVALID_ARGUMENT, reason)
     assert words in message
-    if field:
-        assert [fault.field for fault in faults] == [field]
+    assert [fault.field for fault in faults] == [field]
 
 
 def test_the_client_validates_the_compact_form(client):
@@ -279,6 +280,32 @@ def test_a_turn_that_is_missing_is_named_as_a_field(server, actions, events, wor
     assert [fault.field for fault in faults] == ["turn.actions"]
 
 
+class Failed:
+    """An error of gRPC with an ErrorInfo of a domain."""
+
+    def __init__(self, domain):
+        status = status_pb2.Status(code=grpc.StatusCode.RESOURCE_EXHAUSTED.value[0], message="full")
+        status.details.add().Pack(error_details_pb2.ErrorInfo(reason="QUOTA", domain=domain))
+        self._status = rpc_status.to_status(status)
+
+    def code(self):
+        return self._status.code
+
+    def details(self):
+        return self._status.details
+
+    def trailing_metadata(self):
+        return self._status.trailing_metadata
+
+
+@pytest.mark.parametrize(
+    ("domain", "reason"),
+    [("v1.mexica-ai", "QUOTA"), ("mexica_ai", "QUOTA"), ("proxy.example.org", "RESOURCE_EXHAUSTED")],
+)
+def test_reasons_are_read_of_this_service_old_or_new_and_not_of_a_proxy(domain, reason):
+    assert failures.of_call(Failed(domain), "host").reason == reason
+
+
 @pytest.mark.parametrize(
     ("method", "request_", "field"),
     [
@@ -305,6 +332,9 @@ def test_an_unknown_option_of_another_game_is_found_in_its_field(server):
     _, reason, _, faults = failure(server.stub.NewGame, engine_pb2.NewGameRequest(other_game=other))
     assert reason == "UNKNOWN_OPTION"
     assert [fault.field for fault in faults] == ["other_game.options_json"]
+    _, reason, _, faults = failure(server.stub.NewGame, engine_pb2.NewGameRequest(other_game={"name": "chess"}))
+    assert reason == "UNKNOWN_GAME"
+    assert [fault.field for fault in faults] == ["other_game.name"]
 
 
 def test_views_on_the_command_line(server, capfd, coatl):

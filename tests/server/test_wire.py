@@ -287,7 +287,7 @@ def test_every_position_may_be_sent_as_json(game):
         ("[" * 900 + "]" * 900, ai.NotationError, None, "position.json"),
         ("[]", ai.NotationError, "WRONG_TYPE", "position.json"),
         ("{}", ai.NotationError, "MISSING_KEY", "position.json.game"),
-        ('{"game": "chess"}', ai.UnknownGameError, "UNKNOWN_GAME", ""),
+        ('{"game": "chess"}', ai.UnknownGameError, "UNKNOWN_GAME", "position.json"),
         ('{"game": "nim", "piles": [%s]}' % ("1," * 2000 + "1"), ai.NotationError, "TOO_LONG", "position.json"),
         (json.dumps({**NIM, "to_move": 9}), ai.PositionError, "OUT_OF_RANGE", "position.json.to_move"),
     ],
