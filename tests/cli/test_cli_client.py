@@ -46,6 +46,22 @@ def test_best(client):
     assert "Best turn of seat 0: " in client("best", MIDGAME, "--level", 2, "--time", 1)
 
 
+def test_first_actions_options_and_reasons(client):
+    free = json.loads(client("best", MIDGAME, "--iterations", 100, "--seed", 1, "--json"))
+    assert free["first_actions"]
+    first = free["turn"][0]
+    other = json.loads(client("best", MIDGAME, "--iterations", 100, "--seed", 1, "--avoid", first, "--json"))
+    assert other["turn"][0] != first
+    assert f"- {first}" in client("best", MIDGAME, "--iterations", 100, "--seed", 1, "--explain")
+    text = client("analyze", MIDGAME, "--iterations", 100, "--seed", 1, "--allow", first, "--explain")
+    assert f"- {first}" in text
+    lines = client("analyze", MIDGAME, "--iterations", 100, "--explain", "--json").splitlines()
+    assert json.loads(lines[-1])["explanation"]
+    client("best", MIDGAME, "--iterations", 100, "--option", "exploration=1")
+    assert client.code == 2
+    assert "lets requests set no option" in client.err
+
+
 def test_analyze(client):
     lines = client("analyze", MIDGAME, "--time", 0.3, "--interval", 0.1, "--json").splitlines()
     reasons = [json.loads(line)["stop_reason"] for line in lines]

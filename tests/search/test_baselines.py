@@ -137,7 +137,8 @@ def test_uct_answers_in_the_form_of_the_search(state):
     assert len(candidate["value"]) == len(candidate["expected_scores"]) == state.num_players
     assert sorted(candidate) == ["expected_scores", "line", "prior", "value", "visits"]
     assert sorted(result) == [
-        "distinct_turns", "iterations", "memory_bytes", "nodes", "seconds", "seed", "stop_reason", "threads",
+        "distinct_turns", "first_actions", "iterations", "memory_bytes", "nodes", "seconds", "seed", "stop_reason",
+        "threads",
     ]  # fmt: skip
     assert result["seed"] == 4
     assert result["nodes"] >= 1
@@ -344,7 +345,8 @@ def test_beam_answers_in_the_form_of_the_search(state):
         assert len(candidate["value"]) == len(candidate["expected_scores"]) == state.num_players
         assert sorted(candidate) == ["expected_scores", "line", "prior", "value", "visits"]
     assert sorted(result) == [
-        "distinct_turns", "iterations", "memory_bytes", "nodes", "seconds", "seed", "stop_reason", "threads",
+        "distinct_turns", "first_actions", "iterations", "memory_bytes", "nodes", "seconds", "seed", "stop_reason",
+        "threads",
     ]  # fmt: skip
     assert state == before
 

@@ -235,7 +235,7 @@ def test_forced_wins_are_found(name):
 def test_a_result_is_complete(state):
     result = run(state, iterations=600, num_candidates=8, seed=9)
     assert sorted(result) == [
-        "candidates", "distinct_turns", "iterations", "memory_bytes", "nodes", "seconds", "seed",
+        "candidates", "distinct_turns", "first_actions", "iterations", "memory_bytes", "nodes", "seconds", "seed",
         "stop_reason", "threads",
     ]  # fmt: skip
     assert result["iterations"] == 600
@@ -253,7 +253,10 @@ def test_candidates_are_distinct_whole_turns_most_visited_first(state):
     candidates = result["candidates"]
     ends = []
     for candidate in candidates:
-        assert sorted(candidate) == ["actions", "expected_scores", "forecast", "line", "prior", "value", "visits"]
+        assert sorted(candidate) == [
+            "actions", "expected_scores", "expected_scores_error", "forecast", "line", "prior", "value", "value_error",
+            "visits",
+        ]  # fmt: skip
         assert_is_turn(state, candidate["actions"])
         ends.append(after(state, candidate["actions"]).hash)
         assert 1 <= candidate["visits"] <= result["iterations"]

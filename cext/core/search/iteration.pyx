@@ -441,15 +441,16 @@ cdef inline void _count_best_reply(SearchC* search, uint32_t best, double* value
 
 cdef inline void _add_spread(SearchC* search, NodeC* node, const double* values, const double* scores) noexcept nogil:
     """Add a descent to the sums of squared deviations (Welford 1962). Under the lock, before the node counts it."""
-    cdef double n = node.finished, value, score
+    cdef double n = node.finished, weight, value, score
     cdef int seat
     if n == 0:
         return
+    weight = n / (n + 1)
     for seat in range(search.num_players):
         value = values[seat] - node.value_sum[seat] / n
         score = scores[seat] - node.score_sum[seat] / n
-        node.value_spread[seat] += <float>(value * value * n / (n + 1))
-        node.score_spread[seat] += <float>(score * score * n / (n + 1))
+        node.value_spread[seat] += <float>(value * value * weight)
+        node.score_spread[seat] += <float>(score * score * weight)
 
 
 cdef inline int _end_of_turn(SearchC* search, const WorkerC* worker) noexcept nogil:
