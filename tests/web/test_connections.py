@@ -10,7 +10,7 @@ import uvicorn
 from certificates import make_certificate
 from virtual_clock import VirtualLoop
 
-from mexica_ai.web.connections import MAX_CONNECTIONS, REPORT_S, REQUEST_S, Connections
+from mexica_ai.server.http.connections import MAX_CONNECTIONS, REPORT_S, REQUEST_S, Connections
 
 HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n"
 BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
