@@ -236,6 +236,7 @@ setup(
             "cards.json",
             "facts.json",
             "service_config.json",
+            "openapi.json",
             "fonts/*.ttf",
             "fonts/*.txt",
         ],

@@ -13,7 +13,7 @@ import grpc
 from google.protobuf.message import Message
 from google.rpc import status_pb2
 
-from mexica_ai.server.handlers import Context, Continuation, Handler
+from mexica_ai.server.handlers import Continuation, Handler
 from mexica_ai.server.slots import loop_time
 from mexica_ai.v1 import engine_pb2_grpc
 
@@ -74,8 +74,8 @@ class HttpContext:
 
     async def abort_with_status(self, status: grpc.Status) -> NoReturn:
         """End the call with an error."""
-        details = next(value for key, value in status.trailing_metadata or () if key == _DETAILS_KEY)
-        self.status = status_pb2.Status.FromString(bytes(details))
+        details: Any = next(value for key, value in status.trailing_metadata or () if key == _DETAILS_KEY)
+        self.status = status_pb2.Status.FromString(details)
         raise grpc.aio.AbortError(self.status.message)
 
 
@@ -161,8 +161,6 @@ def peer_of(client: tuple[str, int] | None) -> str:
         return "unix:"
     host, port = client
     return f"ipv6:[{host}]:{port}" if ":" in host else f"ipv4:{host}:{port}"
-
-
 
 
 async def cancel(task: asyncio.Task[Any]) -> None:

@@ -94,7 +94,7 @@ class Connection(H11Protocol):
     def join(self, accepted: socket.socket) -> None:
         """Take over a socket that was accepted."""
         if accepted.family != socket.AF_UNIX:
-            # asyncio sets this for sockets of its own only. Without it the head of an answer holds up the body by 40 ms.
+            # asyncio sets this for sockets of its own only. Without it a body waits 40 ms for the receipt of its head.
             accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         tls = self.config.ssl
         connecting = self.loop.connect_accepted_socket(

@@ -84,8 +84,6 @@ class Door:
             The address cannot be used.
         """
         listener = self._listen()
-        self.port = listener.getsockname()[1]
-        self.address = format_address(self._config.http_host, self.port)
         self._uvicorn.config.load()
         self.renew(1)
         serving = asyncio.create_task(self._uvicorn.serve(sockets=[]))
@@ -135,6 +133,8 @@ class Door:
             listener = socket.create_server(address[:2], family=family, dualstack_ipv6=is_dual)
         except OSError as error:
             raise OSError(f"cannot listen on {format_address(host, port)}: {error.strerror}") from None
+        self.port = listener.getsockname()[1]
+        self.address = format_address(host, self.port)
         listener.setblocking(False)
         # A client that vanishes without closing its connection does not keep its slot; connections inherit these.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

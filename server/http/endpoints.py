@@ -75,9 +75,7 @@ class Endpoint:
         Is kept up to date with the tasks of the calls in work.
     """
 
-    def __init__(
-        self, method: Method, calls: Calls, executor: Executor, running: set[asyncio.Task[None]]
-    ) -> None:
+    def __init__(self, method: Method, calls: Calls, executor: Executor, running: set[asyncio.Task[None]]) -> None:
         self._method, self._calls, self._executor, self._running = method, calls, executor, running
         self._kind = message_factory.GetMessageClass(method.descriptor.input_type)
 
@@ -105,9 +103,7 @@ class Endpoint:
                 timer.cancel()
         await self._finish(task, context, reply, request_id)
 
-    async def _finish(
-        self, task: asyncio.Task[None], context: HttpContext, reply: _Reply, request_id: str
-    ) -> None:
+    async def _finish(self, task: asyncio.Task[None], context: HttpContext, reply: _Reply, request_id: str) -> None:
         """End the answer to a call that has ended."""
         error = None if task.cancelled() else task.exception()
         if context.status is not None:
@@ -244,10 +240,8 @@ class _Reply:
             await self._send({"type": "http.response.body", "body": b""})
 
     async def _write(self, text: str, event: str | None) -> None:
-        if self._type == EVENTS:
-            data = ServerSentEvent(text, event=event, sep="\n").encode()
-        else:
-            data = text.encode() + b"\n"
+        is_event = self._type == EVENTS
+        data = ServerSentEvent(text, event=event, sep="\n").encode() if is_event else text.encode() + b"\n"
         if not self._has_begun:
             await self._begin(None if self._is_stream else len(data))
         await self._send({"type": "http.response.body", "body": data, "more_body": self._is_stream})

@@ -13,7 +13,9 @@ from mexica_ai.io.errors import NotationError
 
 ROOT = "request"  # names the whole request in messages
 
-_UNKNOWN = re.compile(r'has no field named "(.*?)" at "(.*?)"\.\s*Available Fields\(except extensions\): "\[(.*?)\]"', re.S)
+_UNKNOWN = re.compile(
+    r'has no field named "(.*?)" at "(.*?)"\.\s*Available Fields\(except extensions\): "\[(.*?)\]"', re.DOTALL
+)
 _TWICE = re.compile(r'should not have multiple "(.*?)" oneof fields at "(.*?)"')
 _INSIDE = re.compile(r"Failed to parse (\w{1,60}) field: ")
 _AT = re.compile(r" at (\w+(?:\.\w+(?:\[\d+\])?)+)\.*$")
@@ -46,9 +48,7 @@ def read(data: bytes, kind: type[M], name: str = ROOT) -> M:
 
 def write(message: Message) -> str:
     """Return a message as one line of JSON, with the fields that have their default values."""
-    return json_format.MessageToJson(
-        message, indent=None, always_print_fields_with_no_presence=True, ensure_ascii=False
-    )
+    return json_format.MessageToJson(message, indent=None, always_print_fields_with_no_presence=True)
 
 
 def _fault(text: str, name: str) -> NotationError:
@@ -76,9 +76,7 @@ def _fault(text: str, name: str) -> NotationError:
 
 
 def _wrong_type(path: str) -> NotationError:
-    return NotationError(
-        f"{path}: has the wrong type; expected the JSON of this field", reason="WRONG_TYPE", path=path
-    )
+    return NotationError(f"{path}: has the wrong type; expected the JSON of this field", reason="WRONG_TYPE", path=path)
 
 
 def _path(text: str, name: str) -> str:
