@@ -127,7 +127,7 @@ def on_a_socket(server, folder):
         listener = socket.socket(socket.AF_UNIX)
         listener.setblocking(False)
         listener.bind(str(Path(folder, "http")))
-        listener.listen()
+        listener.listen(1024)
         server._door._listen = lambda: listener
     return address
 

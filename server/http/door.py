@@ -20,6 +20,7 @@ from mexica_ai.server.http.site import Site, methods
 from mexica_ai.v1 import engine_pb2_grpc
 
 MAX_CONNECTIONS = 1000  # each takes a file descriptor
+BACKLOG = 1024  # connections that the kernel keeps until they are accepted
 MAX_HEAD_BYTES = 1 << 14
 END_S = 1.0  # for connections when the server ends
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 30), (socket.TCP_KEEPINTVL, 10), (socket.TCP_KEEPCNT, 1))
@@ -130,7 +131,7 @@ class Door:
             found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
             family, *_, address = found[0]
             is_dual = host == "::" and socket.has_dualstack_ipv6()
-            listener = socket.create_server(address[:2], family=family, dualstack_ipv6=is_dual)
+            listener = socket.create_server(address[:2], family=family, backlog=BACKLOG, dualstack_ipv6=is_dual)
         except OSError as error:
             raise OSError(f"cannot listen on {format_address(host, port)}: {error.strerror}") from None
         self.port = listener.getsockname()[1]

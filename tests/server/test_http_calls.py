@@ -379,15 +379,18 @@ def test_a_stream_ends_when_its_token_is_revoked(start_server, monkeypatch):
     search = IdleAnalysis()
     server = start_server(search)
     monkeypatch.setattr(Tokens, "refresh", lambda tokens: None)
-    with server.http() as http:
-        answer = in_the_background(http.post, "/v1/analyze", json={**LONG, "intervalS": 50}, headers=bearer(GOOD))
+    with (
+        server.http() as http,
+        http.stream("POST", "/v1/analyze", json={**LONG, "intervalS": 50}, headers=bearer(GOOD)) as answer,
+    ):
+        lines = answer.iter_lines()
+        assert json.loads(next(lines))["isFinal"] is False
         search.await_start()
         monkeypatch.setattr(server._server._tokens, "_tokens", [])
         server._loop.call_soon_threadsafe(server._server._auth.end_revoked)
-        lines = [json.loads(line) for line in answer().text.splitlines()]
-        assert lines[0]["isFinal"] is False
-        assert lines[-1]["error"]["reason"] == "REVOKED_TOKEN"
-        assert lines[-1]["error"]["status"] == 401
+        (last,) = map(json.loads, lines)
+    assert (last["error"]["reason"], last["error"]["status"]) == ("REVOKED_TOKEN", 401)
+    search.await_end()
 
 
 # ---- other sites
