@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Sequence
 from importlib import metadata
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import grpc
@@ -207,18 +208,24 @@ class Server:
         await asyncio.to_thread(self._tracing.close)
 
 
-def _make_door(
-    config: ServerConfig, service: EngineService, interceptors: Sequence[grpc.aio.ServerInterceptor]
-) -> Door:
-    """Return the door for HTTP, whose libraries are not needed without it."""
+def _door_module() -> ModuleType:
+    """Return the module of the door for HTTP, whose libraries are not needed without it."""
     try:
-        from mexica_ai.server.http.door import make_door
+        from mexica_ai.server.http import door
     except ModuleNotFoundError as error:
         refuse(
             "http_port",
             f"is set, which needs libraries ({error}); expected them installed: pip install 'mexica-ai[http]'",
         )
-    return make_door(config, service, interceptors, LARGE, MAX_REQUEST_BYTES)
+    return door
+
+
+def _make_door(
+    config: ServerConfig, service: EngineService, interceptors: Sequence[grpc.aio.ServerInterceptor]
+) -> Door:
+    """Return the door for HTTP."""
+    made: Door = _door_module().make_door(config, service, interceptors, LARGE, MAX_REQUEST_BYTES)
+    return made
 
 
 def _connection_options(config: ServerConfig) -> list[tuple[str, int]]:
@@ -242,6 +249,8 @@ def check(config: ServerConfig) -> list[secret_files.Concern]:
         Certificates(config)
     if config.tokens_file:
         Tokens(config.tokens_file)
+    if config.http_port is not None:
+        _door_module()
     config.read_weights()
     make_metrics(config)
     make_tracing(config, "").close()
