@@ -25,7 +25,6 @@ class Body:
 
     def __init__(self, receive: Receive, length: int | None, max_bytes: int) -> None:
         self._receive, self._length, self._max_bytes = receive, length, max_bytes
-        self.has_ended = False
 
     async def whole(self) -> bytes:
         """Return the body.
@@ -67,17 +66,13 @@ class Body:
         elif found := bytes(line).strip():
             yield found
 
-    async def wait_for_disconnect(self) -> None:
-        """Wait until the client is gone; the body must have been read."""
-        while (await self._receive())["type"] != "http.disconnect":
-            pass
-
     async def _chunks(self) -> AsyncIterator[bytes]:
-        while not self.has_ended:
+        goes_on = True
+        while goes_on:
             message = await self._receive()
             if message["type"] == "http.disconnect":
                 raise asyncio.CancelledError  # the call ends as if it was cancelled
-            self.has_ended = not message.get("more_body", False)
+            goes_on = message.get("more_body", False)
             yield message.get("body", b"")
 
     def _too_large(self, size: int) -> NotationError:

@@ -33,12 +33,19 @@ class Connections:
     max_connections : int
     limits_bodies : bool
         Whether the time until a request has arrived includes its body.
+    idle_s : float
+        How long a connection that has had a request may wait for the next one.
     """
 
     def __init__(
-        self, server: uvicorn.Server, *, max_connections: int = MAX_CONNECTIONS, limits_bodies: bool = True
+        self,
+        server: uvicorn.Server,
+        *,
+        max_connections: int = MAX_CONNECTIONS,
+        limits_bodies: bool = True,
+        idle_s: float = REQUEST_S,
     ) -> None:
-        self.server, self.limits_bodies = server, limits_bodies
+        self.server, self.limits_bodies, self.idle_s = server, limits_bodies, idle_s
         self._max_connections = max_connections
         self.open: dict[Connection, None] = {}  # the oldest first
 
@@ -80,7 +87,11 @@ class Connections:
 
 
 class Connection(H11Protocol):
-    """One connection; it is closed if a request does not arrive as a whole in time."""
+    """One connection; it is closed if a request does not arrive as a whole in time.
+
+    The state of its requests (`scope["state"]`) has `calls`, a set for tasks that are cancelled when the connection is
+    lost; `opened_s`, when it began; and `common_name`, that of the client's certificate, if it has one.
+    """
 
     def __init__(self, connections: Connections) -> None:
         server = connections.server
@@ -88,6 +99,8 @@ class Connection(H11Protocol):
         self._connections = connections
         self._joining: asyncio.Task[object] | None = None
         self._limit: asyncio.TimerHandle | None = None
+        self._calls: set[asyncio.Task[None]] = set()
+        self.app_state |= {"calls": self._calls, "opened_s": self.loop.time()}
         self._set_limit(True)
         connections.open[self] = None
 
@@ -127,7 +140,8 @@ class Connection(H11Protocol):
 
     def _set_limit(self, is_limited: bool) -> None:
         if is_limited and self._limit is None:
-            self._limit = self.loop.call_later(REQUEST_S, self.drop)
+            seconds = REQUEST_S if self.cycle is None else self._connections.idle_s
+            self._limit = self.loop.call_later(seconds, self.drop)
         elif not is_limited and self._limit is not None:
             self._limit.cancel()
             self._limit = None
@@ -147,6 +161,8 @@ class Connection(H11Protocol):
         self._set_limit(self.conn.their_state in waiting)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Remove the connection."""
+        """Remove the connection, and cancel its calls."""
         self._forget()
+        for call in self._calls:
+            call.cancel()
         super().connection_lost(exc)

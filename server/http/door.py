@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import socket
 import ssl
 from collections.abc import Iterator, Sequence
@@ -70,6 +71,7 @@ class Door:
                 server_header=False,
                 proxy_headers=False,
                 ws="none",
+                timeout_keep_alive=math.ceil(config.max_connection_idle_s),
                 timeout_graceful_shutdown=int(END_S),
                 h11_max_incomplete_event_size=MAX_HEAD_BYTES,
                 log_level="error",  # its warnings are of requests that strangers get wrong
@@ -90,7 +92,8 @@ class Door:
         serving = asyncio.create_task(self._uvicorn.serve(sockets=[]))
         while not self._uvicorn.started and not serving.done():
             await asyncio.sleep(0.005)
-        connections = Connections(self._uvicorn, max_connections=MAX_CONNECTIONS, limits_bodies=False)
+        idle_s = self._config.max_connection_idle_s
+        connections = Connections(self._uvicorn, max_connections=MAX_CONNECTIONS, limits_bodies=False, idle_s=idle_s)
         self._tasks = [serving, asyncio.create_task(_accept(connections, listener))]
 
     def renew(self, num_read: int) -> None:

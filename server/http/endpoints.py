@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
+import functools
 import re
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
@@ -35,7 +35,6 @@ TIMEOUT_HEADER = "request-timeout"
 SMALL_BYTES = 1 << 14  # largest JSON that the event loop itself reads or writes, in 2 to 4 ms
 _METADATA = ("authorization", "traceparent", "tracestate")  # headers that a call gets
 _NUMBER = re.compile(r"\d{1,12}(\.\d{1,12})?", re.ASCII)
-_logger = logging.getLogger("mexica_ai.server.http")
 
 
 class Method(NamedTuple):
@@ -92,13 +91,15 @@ class Endpoint:
         context = HttpContext(peer_of(scope.get("client")), scope["state"].get("common_name"), deadline)
         reply = _Reply(self._method, headers, request_id, scope, receive, send, self._executor)
         task = asyncio.create_task(self._answer(headers, request_id, context, receive, reply))
-        self._running.add(task)
+        of_connection: set[asyncio.Task[None]] = scope["state"]["calls"]
+        for tasks in (self._running, of_connection):
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
         timer = None if deadline is None else asyncio.get_running_loop().call_at(deadline, task.cancel)
         try:
             await asyncio.wait([task])
         finally:
             task.cancel()  # if uvicorn ends this
-            self._running.discard(task)
             if timer:
                 timer.cancel()
         await self._finish(task, context, reply, request_id)
@@ -141,28 +142,11 @@ class Endpoint:
         details = Details(self._method.name, [*metadata, ("x-request-id", request_id)])
         length = headers.get("content-length", "")
         body = Body(receive, int(length) if length.isdecimal() else None, self._method.max_bytes)
-        watching: list[asyncio.Task[None]] = []
-
-        def reads(deserialize: Callable[[bytes], Any]) -> Callable[[], Awaitable[Any]]:
-            read = self._reader(body, deserialize)
-
-            async def read_and_watch() -> Any:
-                request = await read()
-                if body.has_ended and not watching:
-                    watching.append(_cancelling(asyncio.current_task(), body))
-                return request
-
-            return read_and_watch
-
-        try:
+        reads = functools.partial(self._reader, body)
+        with contextlib.suppress(grpc.aio.AbortError):  # the context has the status
             async with contextlib.aclosing(self._calls.call(details, context, reads)) as answers:
                 async for answer in answers:
                     await reply.send(answer)
-        except grpc.aio.AbortError:
-            pass  # the context has the status
-        finally:
-            for task in watching:
-                task.cancel()
 
     def _reader(self, body: Body, deserialize: Callable[[bytes], Any]) -> Callable[[], Awaitable[Any]]:
         """Return what reads the next request: a message, the error of one that cannot be read, or EOF."""
@@ -182,7 +166,6 @@ class Endpoint:
 
         async def read_one() -> Any:
             if self._method.verb == "GET":
-                body.has_ended = True
                 return deserialize(b"")
             try:
                 return await self._parse(await body.whole(), messages.ROOT, deserialize)
@@ -261,17 +244,6 @@ async def _run(executor: Executor, size: int, function: Callable[..., Any], *arg
     if size <= SMALL_BYTES:
         return function(*args)
     return await asyncio.get_running_loop().run_in_executor(executor, function, *args)
-
-
-def _cancelling(call: asyncio.Task[None] | None, body: Body) -> asyncio.Task[None]:
-    """Return a task that cancels a call when its client is gone."""
-    assert call is not None  # calls run in tasks
-
-    async def watch() -> None:
-        await body.wait_for_disconnect()
-        call.cancel()
-
-    return asyncio.create_task(watch())
 
 
 def _deadline(headers: Headers) -> float | None:

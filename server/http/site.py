@@ -32,6 +32,7 @@ from mexica_ai.server.http.calls import Calls
 from mexica_ai.server.http.endpoints import TIMEOUT_HEADER, Endpoint, Method
 from mexica_ai.server.http.problems import RefusedError
 from mexica_ai.server.logs import ID_KEY, request_id_of
+from mexica_ai.server.slots import loop_time
 from mexica_ai.v1 import engine_pb2
 
 OPENAPI = "openapi.json"
@@ -91,6 +92,7 @@ class Site:
     def __init__(self, config: ServerConfig, calls: Calls, served: Sequence[Method], executor: Executor) -> None:
         self.running: set[asyncio.Task[None]] = set()
         self.is_healthy = self.is_open = True
+        self._max_age_s = config.max_connection_age_s
         self._is_guarded = not (config.tokens_file or config.tls_client_ca)
         self._hosts = {name.lower() for name in config.http_hosts}
         openapi = resources.files(__package__).joinpath(OPENAPI).read_bytes()
@@ -129,14 +131,14 @@ class Site:
         if scope["type"] != "http":
             return
         request_id = request_id_of(Headers(scope=scope))
-        scope.setdefault("state", {})["request_id"] = request_id
+        scope["state"]["request_id"] = request_id
 
         async def send_on(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in {**_HEADERS, ID_KEY: request_id}.items():
                     headers[name] = value
-                if not self.is_open:
+                if not self.is_open or loop_time() > scope["state"]["opened_s"] + self._max_age_s:
                     headers["Connection"] = "close"
             await send(message)
 
