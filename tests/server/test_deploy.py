@@ -74,6 +74,7 @@ def locked(name):
         (
             "requirements.lock",
             PROJECT["project"]["dependencies"]
+            + [text for text in PROJECT["project"]["optional-dependencies"]["http"] if "mexica-ai" not in text]
             + PROJECT["project"]["optional-dependencies"]["metrics"]
             + PROJECT["project"]["optional-dependencies"]["tracing"],
         ),
