@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import functools
 import inspect
@@ -159,11 +158,5 @@ def peer_of(client: tuple[str, int] | None) -> str:
     """Return an address as gRPC writes it."""
     if client is None:
         return "unix:"
-    host, port = client
-    return f"ipv6:[{host}]:{port}" if ":" in host else f"ipv4:{host}:{port}"
-
-
-async def cancel(task: asyncio.Task[Any]) -> None:
-    """Cancel a task and wait until it has ended."""
-    task.cancel()
-    await asyncio.wait([task])
+    host, port = client[0].removeprefix("::ffff:"), client[1]  # IPv4 on a socket for both
+    return f"ipv6:%5B{host}%5D:{port}" if ":" in host else f"ipv4:{host}:{port}"

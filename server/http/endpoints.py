@@ -89,7 +89,7 @@ class Endpoint:
             await error.response(request_id)(scope, receive, send)
             return
         context = HttpContext(peer_of(scope.get("client")), scope["state"].get("common_name"), deadline)
-        reply = _Reply(self._method, headers, request_id, scope, receive, send, self._executor)
+        reply = _Reply(self._method, headers, scope, receive, send, self._executor)
         task = asyncio.create_task(self._answer(headers, request_id, context, receive, reply))
         of_connection: set[asyncio.Task[None]] = scope["state"]["calls"]
         for tasks in (self._running, of_connection):
@@ -189,7 +189,6 @@ class _Reply:
         self,
         method: Method,
         headers: Headers,
-        request_id: str,
         scope: Scope,
         receive: Receive,
         send: Send,
@@ -199,7 +198,6 @@ class _Reply:
         self._is_stream = method.descriptor.server_streaming
         wants_events = EVENTS in headers.get("accept", "").lower()
         self._type = (EVENTS if wants_events else LINES) if self._is_stream else JSON
-        self._request_id = request_id
         self._has_begun = False
 
     async def send(self, message: Message) -> None:
@@ -211,9 +209,9 @@ class _Reply:
         """Send an error: as the whole answer, or as the last line or event of a stream that has begun."""
         if not self._has_begun:
             await problems.response(found)(self._scope, self._receive, self._send)
-            return
-        await self._write(dumps({"error": found}), "error")
-        await self.end()
+        elif self._is_stream:  # else uvicorn closes the connection, as part of an answer has been sent
+            await self._write(dumps({"error": found}), "error")
+            await self.end()
 
     async def end(self) -> None:
         """End the answer."""

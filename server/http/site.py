@@ -28,6 +28,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mexica_ai.io.strict import quote
 from mexica_ai.server.config import ServerConfig
+from mexica_ai.server.errors import status_of
+from mexica_ai.server.http import problems
 from mexica_ai.server.http.calls import Calls
 from mexica_ai.server.http.endpoints import TIMEOUT_HEADER, Endpoint, Method
 from mexica_ai.server.http.problems import RefusedError
@@ -122,7 +124,7 @@ class Site:
                 )
             )
         middleware.append(Middleware(_Refusing, site=self))
-        handlers: Any = {HTTPException: _refuse}
+        handlers: Any = {HTTPException: _refuse, Exception: _fail}
         self._app = Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
         self._app.router.redirect_slashes = False
 
@@ -174,6 +176,12 @@ class _Refusing:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         error = self._site.refusal(scope)
         await (error.response(scope["state"]["request_id"]) if error else self._app)(scope, receive, send)
+
+
+def _fail(request: Request, error: Exception) -> Response:
+    """Answer a request after an error of the door itself, whose traceback uvicorn then logs."""
+    request_id = request.state.request_id
+    return problems.response(problems.of_status(status_of(error), request_id))
 
 
 def _refuse(request: Request, error: HTTPException) -> Response:

@@ -16,6 +16,8 @@ from servers import IdleSearch, RunningServer, await_that
 import mexica_ai as ai
 from mexica_ai.rpc import wire
 from mexica_ai.server.auth import Tokens
+from mexica_ai.server.http import endpoints
+from mexica_ai.server.http.calls import peer_of
 from mexica_ai.v1 import engine_pb2
 
 SERVICE = engine_pb2.DESCRIPTOR.services_by_name["EngineService"]
@@ -142,6 +144,43 @@ def test_a_method_answers_as_over_grpc(server, http, method):
         assert events.headers["content-type"] == "text/event-stream"
         texts = [text.removeprefix("data: ") for text in events.text.split("\n\n") if text]
         assert [comparable(json.loads(text)) for text in texts] == expected
+
+
+def test_a_head_is_that_of_the_answer(http):
+    answer = http.head("/v1/games")
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["content-length"] == http.get("/v1/games").headers["content-length"]
+
+
+@pytest.mark.parametrize(
+    ("client", "peer"),
+    [
+        (("127.0.0.1", 5), "ipv4:127.0.0.1:5"),
+        (("::ffff:127.0.0.1", 5), "ipv4:127.0.0.1:5"),
+        (("::1", 5), "ipv6:%5B::1%5D:5"),
+        (None, "unix:"),
+    ],
+)
+def test_an_address_is_written_as_grpc_does(client, peer):
+    assert peer_of(client) == peer
+
+
+def test_calls_count_in_the_metrics(server, http, monkeypatch):
+    counted = []
+    monkeypatch.setattr(server.metrics, "call", lambda method, code, seconds: counted.append((method, code)))
+    http.get("/v1/games")
+    http.post("/v1/legal-actions", json={})
+    prefix = "/mexica_ai.v1.EngineService"
+    assert counted == [(f"{prefix}/ListGames", "OK"), (f"{prefix}/LegalActions", "INVALID_ARGUMENT")]
+
+
+def test_an_error_of_the_door_itself_is_told_by_its_id(http, monkeypatch, caplog):
+    monkeypatch.setattr(endpoints, "peer_of", lambda client: 1 / 0)
+    answer = http.get("/v1/games", headers={"x-request-id": "mine"})
+    assert (answer.status_code, answer.json()["reason"]) == (500, "INTERNAL")
+    assert answer.headers["x-request-id"] == answer.json()["requestId"] == "mine"
+    assert "ZeroDivisionError" in caplog.text
+    assert "ZeroDivisionError" not in answer.text
 
 
 def test_names_of_the_protos_are_read_and_zeros_are_written(http):
@@ -355,7 +394,9 @@ def test_a_call_that_is_late_is_ended(start_server, caplog):
         client.connect(server.http_path)
         client.settimeout(60)
         client.sendall(f"{head}Authorization: Bearer {GOOD}\r\nRequest-Timeout: 0.05\r\n\r\n".encode())
-        answer = client.recv(1 << 16)
+        answer = b""
+        while not answer.endswith(b"}"):
+            answer += client.recv(1 << 16)
         assert answer.startswith(b"HTTP/1.1 504 ")
         assert b'"reason": "DEADLINE_EXCEEDED"' in answer
     assert "DEADLINE_EXCEEDED" in [getattr(record, "fields", {}).get("code") for record in caplog.records]
@@ -438,6 +479,33 @@ def test_certificates_of_the_server_and_of_clients(start_server, tmp_path, caplo
     with server.http("https", verify=trusting) as http:
         assert http.get("/v1/games").status_code == 200
     assert [record.fields["caller"] for record in caplog.records if record.getMessage() == "call"] == ["somebody"]
+
+
+def test_renewed_certificates_are_used_for_new_connections(start_server, tmp_path):
+    authority = make_certificate(tmp_path, "authority")
+    make_certificate(tmp_path, "server", authority)
+    fields = {name: str(tmp_path / f"server.{ending}") for name, ending in (("certificate", "pem"), ("key", "key"))}
+    server = start_server(**{f"tls_{name}": path for name, path in fields.items()})
+    trusting = ssl.create_default_context(cafile=tmp_path / "authority.pem")
+
+    def serial():
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(server.http_path)
+            with trusting.wrap_socket(client, server_hostname="localhost") as encrypted:
+                return encrypted.getpeercert()["serialNumber"]
+
+    async def look():
+        server._server._certificates._checked_s = float("-inf")
+        server._server._look_at_secrets()
+
+    first = serial()
+    make_certificate(tmp_path, "server", authority)
+    server.run(look())
+    assert serial() != first
+    (tmp_path / "server.pem").write_text("broken")
+    second = serial()
+    server.run(look())
+    assert serial() == second
 
 
 # ---- the end
