@@ -2,8 +2,12 @@
 
 import contextlib
 import json
+import re
+import signal
 import socket
 import ssl
+import subprocess
+import sys
 import threading
 
 import httpx
@@ -15,7 +19,9 @@ from servers import IdleSearch, RunningServer, await_that
 
 import mexica_ai as ai
 from mexica_ai.rpc import wire
+from mexica_ai.server.app import check
 from mexica_ai.server.auth import Tokens
+from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.http import endpoints
 from mexica_ai.server.http.calls import peer_of
 from mexica_ai.v1 import engine_pb2
@@ -25,6 +31,7 @@ LINES = {"content-type": "application/x-ndjson"}
 EVENTS = {"accept": "text/event-stream"}
 GOOD, OTHER = "g" * 20, "o" * 20
 NIM = json_format.MessageToDict(wire.position_to_message(ai.new_game("nim", piles=[3, 2])))
+MEXICA = json_format.MessageToDict(wire.position_to_message(ai.new_game("mexica", seed=7)))
 LONG = {"position": NIM, "limits": {"timeS": 60}}
 SEARCH = {"position": NIM, "limits": {"iterations": "200"}, "seed": "7"}
 # Of methods that ask for more than a position.
@@ -36,10 +43,7 @@ EXAMPLES = {
     "NewGame": {"mexica": {}, "players": 3, "seed": "7"},
     "ApplyTurn": {"position": NIM, "turn": {"actions": ["take 1 1"]}, "withSteps": True},
     "EvaluateRecord": {"start": NIM, "turns": [{"actions": ["take 1 1"]}], "limits": {"iterations": 50}, "seed": "7"},
-    "ConsiderProposal": {
-        "position": json_format.MessageToDict(wire.position_to_message(ai.new_game("mexica", seed=7))),
-        "actions": ["remove 3"],
-    },
+    "ConsiderProposal": {"position": MEXICA, "actions": ["remove 3"]},
     "ListGames": {},
     "GetEngineInfo": {},
 }
@@ -549,3 +553,38 @@ def test_a_call_over_grpc_and_one_over_http_find_each_other(start_server):
         request = engine_pb2.StopAnalysisRequest(analysis_id="mine")
         assert server.stub.StopAnalysis(request, metadata=metadata).num_stopped == 1
         assert json.loads(analysis().text.splitlines()[-1])["isFinal"] is True
+
+
+@pytest.mark.real("processes")
+def test_a_process_serves_both_and_ends():
+    command = [sys.executable, "-P", "-m", "mexica_ai", "serve", "--port", "0", "--http-port", "0", "--slots", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        first, second = process.stdout.readline(), process.stdout.readline()
+        assert first.startswith("listening on 127.0.0.1:")
+        address = second.removeprefix("HTTP on ").strip()
+        body = {"position": MEXICA, "limits": {"timeS": 60}, "intervalS": 0.05}
+        with (
+            httpx.Client(base_url=f"http://{address}", timeout=60) as http,
+            http.stream("POST", "/v1/analyze", json=body, headers=EVENTS) as answer,
+        ):
+            events = answer.iter_lines()
+            assert next(events).startswith("data: ")
+            process.send_signal(signal.SIGTERM)
+            process.send_signal(signal.SIGTERM)  # the second one ends the search now
+            last = [line for line in events if line][-1]
+        assert json.loads(last.removeprefix("data: "))["isFinal"] is True
+        assert process.wait(60) == 0
+        log = process.stderr.read()
+        assert "Traceback" not in log
+        assert f"http={address}" in log
+
+
+def test_the_extra_is_named_where_it_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    for name in [name for name in sys.modules if name.startswith("mexica_ai.server.http.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr("mexica_ai.server.http.door")
+    with pytest.raises(ai.SearchError, match=re.escape("pip install 'mexica-ai[http]'")) as caught:
+        check(ServerConfig(http_port=0))
+    assert caught.value.path == "http_port"
+    check(ServerConfig())

@@ -10,7 +10,7 @@ import uvicorn
 from certificates import make_certificate
 from virtual_clock import VirtualLoop
 
-from mexica_ai.server.http.connections import MAX_CONNECTIONS, REPORT_S, REQUEST_S, Connections
+from mexica_ai.server.http.connections import MAX_CONNECTIONS, REPORT_S, REQUEST_S, Connection, Connections
 
 HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n"
 BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
@@ -265,3 +265,20 @@ def test_without_file_descriptors_a_connection_makes_room_and_the_log_stays_shor
         "cannot accept connections: [Errno 24] Too many open files"
     }
     assert all(record.exc_info is None for record in caplog.records)
+
+
+@pytest.mark.real("ports")
+def test_the_head_of_an_answer_does_not_hold_up_its_body():
+    async def main():
+        server = uvicorn.Server(uvicorn.Config(App(), log_config=None))
+        server.config.load()
+        with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()):
+            accepted, _ = listener.accept()
+            accepted.setblocking(False)
+            connection = Connection(Connections(server))
+            connection.join(accepted)
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            connection.drop()
+            await asyncio.sleep(0)
+
+    asyncio.run(main())
