@@ -90,7 +90,7 @@ class Endpoint:
             return
         context = HttpContext(peer_of(scope.get("client")), scope["state"].get("common_name"), deadline)
         reply = _Reply(self._method, headers, scope, receive, send, self._executor)
-        task = asyncio.create_task(self._answer(headers, request_id, context, receive, reply))
+        task = asyncio.create_task(self._answer(scope, headers, request_id, context, receive, reply))
         of_connection: set[asyncio.Task[None]] = scope["state"]["calls"]
         for tasks in (self._running, of_connection):
             tasks.add(task)
@@ -121,11 +121,11 @@ class Endpoint:
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         """Raise what is wrong with the head of a request."""
-        if scope["query_string"]:
-            names = f"given ?{quote(scope['query_string'].decode('latin-1'))}"
-            raise RefusedError(400, "UNKNOWN_FIELD", f"query: {names}; expected none, for this path has no parameters")
         if self._method.verb == "GET":
             return
+        if scope["query_string"]:
+            names = f"given ?{quote(scope['query_string'].decode('latin-1'))}"
+            raise RefusedError(400, "UNKNOWN_FIELD", f"query: {names}; expected none, for the body has all fields")
         given = headers.get("content-type", "").partition(";")[0].strip().lower()
         accepted = (LINES, JSON) if self._method.descriptor.client_streaming else (JSON,)
         if given not in accepted:
@@ -135,20 +135,20 @@ class Endpoint:
             raise RefusedError(415, "WRONG_CONTENT_TYPE", "content-encoding: is given; expected none")
 
     async def _answer(
-        self, headers: Headers, request_id: str, context: HttpContext, receive: Receive, reply: _Reply
+        self, scope: Scope, headers: Headers, request_id: str, context: HttpContext, receive: Receive, reply: _Reply
     ) -> None:
         """Make the call, and send its answers; runs in the task of the call."""
         metadata = [(key, headers[key]) for key in _METADATA if len(headers.getlist(key)) == 1]
         details = Details(self._method.name, [*metadata, ("x-request-id", request_id)])
         length = headers.get("content-length", "")
         body = Body(receive, int(length) if length.isdecimal() else None, self._method.max_bytes)
-        reads = functools.partial(self._reader, body)
+        reads = functools.partial(self._reader, scope["query_string"], body)
         with contextlib.suppress(grpc.aio.AbortError):  # the context has the status
             async with contextlib.aclosing(self._calls.call(details, context, reads)) as answers:
                 async for answer in answers:
                     await reply.send(answer)
 
-    def _reader(self, body: Body, deserialize: Callable[[bytes], Any]) -> Callable[[], Awaitable[Any]]:
+    def _reader(self, query: bytes, body: Body, deserialize: Callable[[bytes], Any]) -> Callable[[], Awaitable[Any]]:
         """Return what reads the next request: a message, the error of one that cannot be read, or EOF."""
         if self._method.descriptor.client_streaming:
             lines, number = body.lines(), 0
@@ -165,9 +165,9 @@ class Endpoint:
             return read_line
 
         async def read_one() -> Any:
-            if self._method.verb == "GET":
-                return deserialize(b"")
             try:
+                if self._method.verb == "GET":
+                    return deserialize(messages.read_query(query, self._kind).SerializeToString())
                 return await self._parse(await body.whole(), messages.ROOT, deserialize)
             except NotationError as error:
                 return error

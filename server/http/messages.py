@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TypeVar
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
 
 from google.protobuf import json_format
 from google.protobuf.message import Message
@@ -11,6 +12,7 @@ from google.protobuf.message import Message
 from mexica_ai.io import strict
 from mexica_ai.io.errors import NotationError
 
+MAX_PARAMETERS = 1024  # of a query
 ROOT = "request"  # names the whole request in messages
 
 _UNKNOWN = re.compile(
@@ -36,6 +38,40 @@ def read(data: bytes, kind: type[M], name: str = ROOT) -> M:
     value = strict.parse_json(data, name)
     if not isinstance(value, dict):
         raise NotationError(f"{name}: given {strict.quote(value)}; expected an object", reason="WRONG_TYPE", path=name)
+    return _message(value, kind, name)
+
+
+def read_query(query: bytes, kind: type[M]) -> M:
+    """Return the message whose fields a query gives; a repeated field may occur more than once.
+
+    Raises
+    ------
+    NotationError
+        It has something else than fields of this message that are no messages.
+    """
+    fields = {name: field for field in kind.DESCRIPTOR.fields for name in (field.name, field.json_name)}
+    value: dict[str, Any] = {}
+    try:
+        pairs = parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS)
+    except ValueError:
+        raise NotationError("query: cannot be read; expected parameters in UTF-8", reason="BAD_UTF8") from None
+    for name, text in pairs:
+        field = fields.get(name)
+        if field is None or field.message_type is not None:
+            known = ", ".join(sorted({each.json_name for each in fields.values() if each.message_type is None}))
+            expected = f"expected only {known}" if known else "expected no parameters"
+            raise NotationError(f"query: unknown field {strict.quote(name)}; {expected}", reason="UNKNOWN_FIELD")
+        item = {"true": True, "false": False}.get(text, text) if field.type == field.TYPE_BOOL else text
+        if field.is_repeated:
+            value.setdefault(field.json_name, []).append(item)
+        elif field.json_name in value:
+            raise NotationError(f"query: {strict.quote(name)} occurs twice; expected it once", reason="DUPLICATE_KEY")
+        else:
+            value[field.json_name] = item
+    return _message(value, kind, "query")
+
+
+def _message(value: dict[str, Any], kind: type[M], name: str) -> M:
     message = kind()
     try:
         json_format.ParseDict(value, message)

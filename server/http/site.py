@@ -62,10 +62,9 @@ def methods(max_bytes: int, large_bytes: int, large: frozenset[str]) -> list[Met
         verb = rule.WhichOneof("pattern")
         if verb is None:
             continue
-        path, fields = getattr(rule, verb), [field.name for field in descriptor.input_type.fields]
-        # A method with fields takes them from the body: nothing here reads them from the path or the query.
-        assert "{" not in path, path
-        assert (verb, rule.body) == ("post", "*") or (verb == "get" and not fields), path
+        path = getattr(rule, verb)
+        assert "{" not in path, path  # nothing here reads fields from the path
+        assert (verb, rule.body) in (("post", "*"), ("get", "")), path
         method = Method(descriptor, verb.upper(), path, max_bytes)
         found.append(method._replace(max_bytes=large_bytes) if method.name in large else method)
     return found

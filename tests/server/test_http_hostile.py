@@ -9,8 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from servers import RunningServer
 
+import mexica_ai as ai
 from mexica_ai.rpc import wire
 from mexica_ai.server import request_timeout
+from mexica_ai.server.http import messages
 from mexica_ai.server.service import MAX_REQUEST_BYTES
 from mexica_ai.v1 import engine_pb2
 
@@ -87,6 +89,35 @@ def test_what_is_no_request(http, body, reason):
     answer = http.post("/v1/evaluate-record", content=body, headers={"content-type": "application/json"})
     assert (answer.status_code, answer.json()["reason"]) == (400, reason)
     assert len(answer.content) < 3000
+
+
+def test_a_query_gives_fields():
+    kind = engine_pb2.BestTurnRequest
+    found = messages.read_query(b"level=3&explain=true&numCandidates=2&seed=7&weights=a%20b", kind)
+    assert found == kind(level=3, explain=True, num_candidates=2, seed=7, weights="a b")
+    actions = messages.read_query(b"actions=a&actions=b", engine_pb2.LegalActionsRequest)
+    assert list(actions.actions) == ["a", "b"]
+    assert messages.read_query(b"", kind) == kind()
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        (b"x=1", "UNKNOWN_FIELD"),
+        (b"position=1", "UNKNOWN_FIELD"),
+        (b"level=1&level=2", "DUPLICATE_KEY"),
+        (b"num_candidates=1&numCandidates=2", "DUPLICATE_KEY"),
+        (b"level=x", "BAD_VALUE"),
+        (b"explain=1", "BAD_VALUE"),
+        (b"weights=%ff", "BAD_UTF8"),
+        (b"weights=\xff", "BAD_UTF8"),
+        (b"level=1&" * 2000, "BAD_UTF8"),
+    ],
+)
+def test_what_is_no_query(query, reason):
+    with pytest.raises(ai.NotationError) as caught:
+        messages.read_query(query, engine_pb2.BestTurnRequest)
+    assert caught.value.reason == reason
 
 
 FIELDS = sorted({name for message in engine_pb2.DESCRIPTOR.message_types_by_name.values() for name in
