@@ -234,6 +234,7 @@ setup(
             "cards.json",
             "facts.json",
             "service_config.json",
+            "openapi.json",
             "fonts/*.ttf",
             "fonts/*.txt",
         ],

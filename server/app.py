@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
 from importlib import metadata
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
@@ -14,7 +17,7 @@ from grpc_reflection.v1alpha import reflection, reflection_pb2
 from mexica_ai.server import secret_files
 from mexica_ai.server.auth import RECHECK_S, AuthInterceptor, Certificates, Tokens
 from mexica_ai.server.concurrency import ConcurrencyInterceptor
-from mexica_ai.server.config import ServerConfig, format_address
+from mexica_ai.server.config import ServerConfig, format_address, refuse
 from mexica_ai.server.connections import CHECK_S, Connections, why_taken
 from mexica_ai.server.errors import RequestCheckInterceptor
 from mexica_ai.server.logs import LoggingInterceptor
@@ -26,6 +29,9 @@ from mexica_ai.server.scheduler import Scheduler
 from mexica_ai.server.service import MAX_REQUEST_BYTES, SERVICE_NAME, EngineService
 from mexica_ai.server.tracing import make_tracing
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
+
+if TYPE_CHECKING:
+    from mexica_ai.server.http.door import Door
 
 LINGER_S = 0.5  # longest time between NOT_SERVING and the end of service
 FLUSH_S = 0.5  # time at the end for unsent answers and streams of health watchers
@@ -74,6 +80,8 @@ class Server:
     metrics : Metrics
     address : str
         `host:port`, with the real port once started.
+    http_address : str
+        The same of HTTP; "" if there is none.
 
     Raises
     ------
@@ -93,22 +101,22 @@ class Server:
         self._health = health.aio.HealthServicer()
         self.scheduler = Scheduler(config, self.metrics, make_run)
         self.metrics.server(version, config.slots, lambda: self.scheduler.admission.slots.num_waiting)
-        self.address = config.address
+        self.address, self.http_address = config.address, ""
         self._guarding: asyncio.Task[None] | None = None
         limiter = RateLimiter(config.max_call_rate, config.max_call_rate)
         # maximum_concurrent_rpcs stays unset: it would reject health checks while all slots are taken.
-        self._server = grpc.aio.server(
-            interceptors=[
-                LoggingInterceptor(self.metrics, METHODS, self._tracing),
-                RejectionPacingInterceptor(),
-                self._auth,
-                ConcurrencyInterceptor(config.max_calls_per_caller, limiter, self.metrics),
-                RequestTimeoutInterceptor(),
-                RequestCheckInterceptor(LARGE, MANY),
-            ],
-            options=[*_OPTIONS, *_connection_options(config)],
-        )
+        interceptors = [
+            LoggingInterceptor(self.metrics, METHODS, self._tracing),
+            RejectionPacingInterceptor(),
+            self._auth,
+            ConcurrencyInterceptor(config.max_calls_per_caller, limiter, self.metrics),
+            RequestTimeoutInterceptor(),
+            RequestCheckInterceptor(LARGE, MANY),
+        ]
+        options = [*_OPTIONS, *_connection_options(config)]
+        self._server = grpc.aio.server(interceptors=interceptors, options=options)
         service = EngineService(config, self.scheduler, limiter)
+        self._door = None if config.http_port is None else _make_door(config, service, interceptors)
         engine_pb2_grpc.add_EngineServiceServicer_to_server(service, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection([SERVICE_NAME, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server)
@@ -132,6 +140,9 @@ class Server:
         except RuntimeError as error:
             raise OSError(f"cannot listen on {self._config.address}: {error}") from None
         self.address = format_address(self._config.host, port)
+        if self._door:
+            await self._door.start()
+            self.http_address = self._door.address
         self._look_at_secrets()
         self.metrics.start()
         self._watching = asyncio.create_task(self._watch_secrets())
@@ -142,10 +153,12 @@ class Server:
 
     async def _guard(self, port: int) -> None:
         """Keep each address within its number of connections."""
-        connections = Connections(port, self._config.max_connections_per_address)
+        ports = [port, self._door.port] if self._door else [port]
+        doors = [Connections(port, self._config.max_connections_per_address) for port in ports]
         while True:
             await asyncio.sleep(CHECK_S)
-            connections.enforce()
+            for connections in doors:
+                connections.enforce()
 
     async def _watch_secrets(self) -> None:
         """Look for changed files of secrets, and from time to time at what an operator should know of them."""
@@ -164,6 +177,8 @@ class Server:
             self.metrics.secrets("tokens_file", self._tokens.is_usable)
         if self._certificates:
             self._certificates.refresh()
+            if self._door and self._certificates.is_usable:
+                self._door.renew(self._certificates.num_read)
             self.metrics.secrets("tls_certificate", self._certificates.is_usable)
             for field, end_s in self._certificates.expiries.items():
                 self.metrics.expiry(field, end_s)
@@ -173,14 +188,20 @@ class Server:
     async def drain(self) -> None:
         """Shut down gracefully: report NOT_SERVING, turn away connections, finish or stop searches, close."""
         await self._health.enter_graceful_shutdown()
+        if self._door:
+            self._door.site.is_healthy = False
         # Clients and balancers notice this after some time; until then calls are answered.
         await asyncio.sleep(min(LINGER_S, self._config.grace_s / 4))
         # Now a GOAWAY tells clients to connect elsewhere, also behind a balancer, which keeps connections. Calls
         # that have come go on.
+        if self._door:
+            self._door.site.is_open = False
         ending = asyncio.ensure_future(self._server.stop(self._config.grace_s + FLUSH_S))
         await self.scheduler.close(self._config.grace_s)
         await self._server.stop(FLUSH_S)
         await ending
+        if self._door:
+            await self._door.close(FLUSH_S)
         if self._guarding:
             self._guarding.cancel()
         if self._watching:
@@ -188,6 +209,26 @@ class Server:
         self.scheduler.end_workers()
         await asyncio.to_thread(self.metrics.close)
         await asyncio.to_thread(self._tracing.close)
+
+
+def _door_module() -> ModuleType:
+    """Return the module of the door for HTTP, whose libraries are not needed without it."""
+    try:
+        from mexica_ai.server.http import door
+    except ModuleNotFoundError as error:
+        refuse(
+            "http_port",
+            f"is set, which needs libraries ({error}); expected them installed: pip install 'mexica-ai[http]'",
+        )
+    return door
+
+
+def _make_door(
+    config: ServerConfig, service: EngineService, interceptors: Sequence[grpc.aio.ServerInterceptor]
+) -> Door:
+    """Return the door for HTTP."""
+    made: Door = _door_module().make_door(config, service, interceptors, LARGE, MAX_REQUEST_BYTES)
+    return made
 
 
 def _connection_options(config: ServerConfig) -> list[tuple[str, int]]:
@@ -211,6 +252,8 @@ def check(config: ServerConfig) -> list[secret_files.Concern]:
         Certificates(config)
     if config.tokens_file:
         Tokens(config.tokens_file)
+    if config.http_port is not None:
+        _door_module()
     config.read_weights()
     make_metrics(config)
     make_tracing(config, "").close()

@@ -302,6 +302,8 @@ class Certificates:
         Whether the files could be used when they were last read; if not, older certificates are in force.
     expiries : dict
         Field of the configuration -> when the first certificate of that file expires, as seconds since 1970.
+    num_read : int
+        How often the files have been read and could be used.
 
     Raises
     ------
@@ -315,6 +317,7 @@ class Certificates:
         self._lock = threading.Lock()  # gRPC's threads and the event loop look for changes
         self._states = self._file_states()
         self._checked_s = time.monotonic()
+        self.num_read = 0
         self._read()
         self._handed_out = self._current
 
@@ -361,6 +364,7 @@ class Certificates:
         self._current = _read_certificates(self._config)
         self.expiries = {found.field: found.end.timestamp() for found in secret_files.validities(self._config)}
         self.is_usable = True
+        self.num_read += 1
 
     def _file_states(self) -> list[tuple[int, int, int] | None]:
         return [_file_state(path) for path in self._paths if path is not None]

@@ -44,6 +44,18 @@ _UNITS = ("_s", "_mb")  # endings of fields that flags leave out
 _TEXT = r"^[^\x00]*$"
 _HOST_HELP: dict[str, Any] = {"metavar": "HOST", "expected": "the name or the address of an interface"}
 _PATH_HELP: dict[str, Any] = {"metavar": "FILE", "expected": "the path of a file"}
+_ORIGINS_HELP: dict[str, Any] = {
+    "metavar": "ORIGIN",
+    "expected": 'a list such as ["https://play.example.org"]',
+    "expected_entry": "an origin such as https://play.example.org, or *",
+    "default_text": "none",
+}
+_HOSTS_HELP: dict[str, Any] = {
+    "metavar": "NAME",
+    "expected": 'a list such as ["engine.example.org"]',
+    "expected_entry": "the name of a host without a port",
+    "default_text": "none",
+}
 _WEIGHTS_HELP: dict[str, Any] = {
     "metavar": "NAME=FILE",
     "expected": 'a list such as ["strong=weights.json"]',
@@ -59,6 +71,8 @@ _OPTIONS_HELP: dict[str, Any] = {
 FilePath = Annotated[str, Field(min_length=1, pattern=_TEXT, json_schema_extra=_PATH_HELP)]
 NamedFile = Annotated[str, Field(pattern=rf"^{WEIGHTS_NAME}=[^\x00]+$")]
 OptionRange = Annotated[str, AfterValidator(search_options.check_entry)]
+Origin = Annotated[str, Field(pattern=r"^(\*|https?://[A-Za-z0-9.\[\]:_-]+)$")]
+HostName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,253}$")]
 Seconds = Annotated[float, Field(gt=0, le=MAX_TIME_S)]
 
 
@@ -181,6 +195,29 @@ class Settings(BaseModel):
         },
         description="the address of the metrics",
     )
+    http_port: int | None = Field(
+        None,
+        ge=0,
+        le=MAX_PORT,
+        description="port of the same service over HTTP and JSON; 0: any that is free",
+        json_schema_extra={"default_text": "no HTTP"},
+    )
+    http_host: str = Field(
+        default_factory=lambda data: data["host"],
+        pattern=_TEXT,
+        json_schema_extra={**_HOST_HELP, "default_text": "--host"},
+        description="the address of HTTP",
+    )
+    http_hosts: list[HostName] = Field(
+        [],
+        description="name under which clients reach HTTP if they need no token; may be repeated",
+        json_schema_extra=_HOSTS_HELP,
+    )
+    http_cors_origins: list[Origin] = Field(
+        [],
+        description="origin whose pages may use HTTP (CORS); *, which needs --tokens-file: any; may be repeated",
+        json_schema_extra=_ORIGINS_HELP,
+    )
     tracing: bool = Field(
         False,
         description="send spans of all calls to an OpenTelemetry collector, by the environment variables OTEL_*",
@@ -219,12 +256,17 @@ class ServerConfig(Settings):
             if getattr(self, name) is not None and getattr(self, needed) is None:
                 self._refuse(name, f"{needed} too")
         has_callers = self.tls_certificate and (self.tokens_file or self.tls_client_ca)
-        if not (self.insecure or has_callers or is_loopback(self.host)):
+        addresses = ["host"] if self.http_port is None else ["host", "http_host"]
+        for name in addresses:
+            if self.insecure or has_callers or is_loopback(getattr(self, name)):
+                continue
             self._refuse(
-                "host",
+                name,
                 "a loopback address (127.0.0.1, ::1 or localhost), or both encryption (tls_certificate and "
                 "tls_key) and authentication (tokens_file or tls_client_ca), or else insecure",
             )
+        if "*" in self.http_cors_origins and not self.tokens_file:
+            self._refuse("http_cors_origins", "names of origins, or tokens_file too")
 
     @property
     def address(self) -> str:

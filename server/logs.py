@@ -62,7 +62,7 @@ class LoggingInterceptor(grpc.aio.ServerInterceptor):
         method = handler_call_details.method
         pairs = handler_call_details.invocation_metadata or ()
         metadata = {key: value for key, value in pairs if isinstance(value, str)}
-        request_id = _request_id(metadata)
+        request_id = request_id_of(metadata)
         span = self._traces.begin(method if method in self._methods else OTHER, metadata)
         handler = await continuation(handler_call_details)
         if handler is None:
@@ -111,7 +111,8 @@ class LoggingInterceptor(grpc.aio.ServerInterceptor):
         _logger.log(logging.DEBUG if is_quiet else logging.INFO, "call", extra={"fields": fields})
 
 
-def _request_id(metadata: Mapping[str, str]) -> str:
+def request_id_of(metadata: Mapping[str, str]) -> str:
+    """Return the id that a call gives itself, or a new one."""
     value = metadata.get(ID_KEY, "")
     return value if _ID.fullmatch(value) else uuid.uuid4().hex
 

@@ -61,6 +61,8 @@ async def _serve(config: ServerConfig) -> None:
     _tune()
     _log_start(server, config)
     print(f"listening on {server.address}", flush=True)
+    if server.http_address:
+        print(f"HTTP on {server.http_address}", flush=True)
     await signalled.wait()
     _logger.info("draining")
     await server.drain()
@@ -93,6 +95,7 @@ def _log_start(server: Server, config: ServerConfig) -> None:
         "client_certificates": bool(config.tls_client_ca),
         "tokens": bool(config.tokens_file),
         "metrics": server.metrics.address,
+        "http": server.http_address,
     }
     _logger.info("listening", extra={"fields": fields})
     if not is_loopback(config.host) and not (config.tls_certificate and has_callers):

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 import tempfile
 import threading
 import time
@@ -9,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import grpc
+import httpx
 import pytest
 from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2_grpc
@@ -54,7 +56,8 @@ class IdleSearch:
 class RunningServer:
     """A server in an event loop of its own thread.
 
-    It listens on a unix socket, for which it needs no port; with `port` among its configuration, on that.
+    It listens on a unix socket, for which it needs no port; with `port` among its configuration, on that. The same for
+    HTTP, if the configuration has an `http_port`: `http` is then a client.
     """
 
     def __init__(self, search, *, watch=None, **config):
@@ -71,6 +74,7 @@ class RunningServer:
             self._end_loop()
             raise
         self.metrics = self._server.metrics
+        self.http_path = None if self._folder is None else str(Path(self._folder.name, "http"))
         self.channel = grpc.insecure_channel(self.address)
         self.stub = engine_pb2_grpc.EngineServiceStub(self.channel)
         self.health = health_pb2_grpc.HealthStub(self.channel)
@@ -86,6 +90,12 @@ class RunningServer:
 
     def run(self, coroutine):
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(30)
+
+    def http(self, scheme="http", **options):
+        """Return a client of the door for HTTP."""
+        verify = options.pop("verify", True)
+        transport = httpx.HTTPTransport(uds=self.http_path, verify=verify)
+        return httpx.Client(base_url=f"{scheme}://localhost", transport=transport, timeout=60, **options)
 
     def num_waiting(self):
         return self._server.scheduler.admission.slots.num_waiting
@@ -115,6 +125,12 @@ def on_a_socket(server, folder):
     for name in ("add_insecure_port", "add_secure_port"):
         add = getattr(inner, name)
         setattr(inner, name, lambda _, *credentials, add=add: add(address, *credentials))
+    if server._door:
+        listener = socket.socket(socket.AF_UNIX)
+        listener.setblocking(False)
+        listener.bind(str(Path(folder, "http")))
+        listener.listen(1024)
+        server._door._listen = lambda: listener
     return address
 
 

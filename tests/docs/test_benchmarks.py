@@ -54,6 +54,13 @@ def test_the_page_of_the_benchmarks_names_every_script_and_only_options_that_exi
 
 
 @pytest.mark.real("processes")
+def test_bench_http():
+    found = figures("bench_http.py", "--calls", 20)
+    assert set(found) == {"grpc ListGames", "http /v1/games", "grpc LegalActions", "http /v1/legal-actions"}
+    assert all(kind["p95_ms"] >= kind["p50_ms"] > 0 for kind in found.values())
+
+
+@pytest.mark.real("processes")
 def test_bench_rules():
     found = figures("bench_rules.py", "--seconds", 0.01, "--repeats", 1, "--deals", 2)
     for key in ("playouts_per_s", "actions_per_s", "actions_per_playout"):

@@ -7,12 +7,14 @@ tests/docs/test_benchmarks.py. Searches are cut short here.
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
+import httpx
 import pytest
 
 import mexica_ai as ai
@@ -39,6 +41,7 @@ NOT_RUN = (
 QUOTED = ("python", "cython", "proto")  # languages of excerpts
 TESTED_ELSEWHERE = ("docs/cli.md", "benchmarks/README.md")
 SERVER_ADDRESS = re.compile(r"(?:127\.0\.0\.1|localhost):50051")
+HTTP_ADDRESS = re.compile(r"(?:127\.0\.0\.1|localhost):8081")
 
 
 def blocks(page, *languages):
@@ -60,18 +63,26 @@ def shortened(text, server):
     """Return an example with short time limits, and the address of the running server."""
     text = re.sub(r"time_s=[\d.]+", f"time_s={SEARCH_S}", text)
     text = re.sub(r"--time [\d.]+", f"--time {SEARCH_S}", text)
-    return SERVER_ADDRESS.sub(server, text)
+    return HTTP_ADDRESS.sub(server.http, SERVER_ADDRESS.sub(server, text))
+
+
+class Address(str):
+    """That of a running server, and that of its door for HTTP."""
+
+    http: str
 
 
 @pytest.fixture(scope="module")
 def server():
     process = subprocess.Popen(
-        [SCRIPTS / "mexica-ai", "serve", "--port", "0", "--max-time", str(SEARCH_S)],
+        [SCRIPTS / "mexica-ai", "serve", "--port", "0", "--http-port", "0", "--max-time", str(SEARCH_S)],
         stdout=subprocess.PIPE,
         text=True,
     )
     with process:
-        yield process.stdout.readline().removeprefix("listening on ").strip()
+        address = Address(process.stdout.readline().removeprefix("listening on ").strip())
+        address.http = process.stdout.readline().removeprefix("HTTP on ").strip()
+        yield address
         process.terminate()
 
 
@@ -114,7 +125,9 @@ def test_commands_run(page, server, workplace):
     for command in commands(page):
         if command.startswith(NOT_RUN):
             continue
-        assert command.startswith(("mexica-ai ", "python ")), f"neither run nor listed in NOT_RUN: {command}"
+        if command.startswith("curl ") and not shutil.which("curl"):
+            continue  # what they ask is tested by test_what_is_asked_by_curl
+        assert command.startswith(("mexica-ai ", "python ", "curl ")), f"neither run nor listed in NOT_RUN: {command}"
         script = shortened(command, server)
         if script.startswith("python examples/client.py"):
             script += f" {server}"  # its second argument, 127.0.0.1:50051 if left out
@@ -155,6 +168,38 @@ def test_what_is_asked_by_reflection(server, workplace):
     position = ai.load(ROOT / "examples" / "nim.json")
     position.push(json.loads(best_turn)["result"]["turn"])
     assert json.loads(new_game)["fullPosition"]["mexica"]["players"] == 3
+
+
+def ask(command, folder):
+    """Return the answer to a command of curl as JSON, one value a line; asked without curl."""
+    url, *words = [word for word in shlex.split(command)[1:] if word not in ("-s", "-sN")]
+    options = dict(zip(words[::2], words[1::2], strict=True))
+    body = options.pop("--json", None)
+    headers = dict([options.pop("-H").split(": ")]) if "-H" in options else {}
+    assert not options, command
+    if body and body.startswith("@"):
+        body = (folder / body[1:]).read_text()
+    if body:
+        headers["content-type"] = "application/json"
+    answer = httpx.request("POST" if body else "GET", f"http://{url}", content=body, headers=headers, timeout=60)
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
+@pytest.mark.real("processes")
+@pytest.mark.slow
+def test_what_is_asked_by_curl(server, workplace):
+    folder, _ = workplace
+    asked = [command for command in commands("docs/clients.md") if command.startswith("curl ")]
+    (games,), (new,), (best,), analysis, (problem,) = [ask(shortened(command, server), folder) for command in asked]
+    assert "mexica" in [game["name"] for game in games["games"]]
+    assert new["fullPosition"]["coatl"]["players"] == 3
+    ai.load(ROOT / "examples" / "mexica_midgame.json").push(best["result"]["turn"])
+    assert best["result"]["explanation"]
+    assert analysis[-1]["isFinal"]
+    assert problem["violations"][0]["field"] == "positon"
+    of_readme = [command for command in commands("README.md") if command.startswith("curl ")]
+    assert all("requestId" not in ask(shortened(command, server), folder)[0] for command in of_readme)
+    assert len(of_readme) == 2
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if list(blocks(page, "json"))])

@@ -253,8 +253,21 @@ def test_only_its_command_imports_the_page(path):
         return
     for module, is_top in python_imports(path):
         if is_within(module, "mexica_ai.web", "starlette", "uvicorn", "sse_starlette"):
+            if relative(path).startswith("server/http/") and not is_within(module, "mexica_ai.web"):
+                continue
             assert relative(path) == "mexica_ai/cli/web.py", module
             assert not is_top, f"{module} is imported at the top"
+
+
+@pytest.mark.parametrize("path", sources("server"), ids=relative)
+def test_only_a_server_with_a_port_for_http_imports_its_door(path):
+    if relative(path).startswith("server/http/"):
+        return
+    hidden = {module for module, is_top in python_imports(path, types=False) if not is_top}
+    for module in [module for module, _ in python_imports(path, types=False)]:
+        if is_within(module, "mexica_ai.server.http"):
+            assert relative(path) == "server/app.py", module
+            assert module in hidden, f"{module} is imported at the top"
 
 
 @pytest.mark.parametrize("path", sources("mexica_ai/web"), ids=relative)

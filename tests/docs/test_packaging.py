@@ -135,6 +135,7 @@ def test_a_wheel_holds_all_files_of_the_packages():
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=env, check=True)
     # The link to server/ stands for files that are listed there.
     files = [path for path in tracked.stdout.split() if (ROOT / path).is_file()]
+    files = [f"mexica_ai/{path}" if path.startswith("server/") else path for path in files]
     data = {path for path in files if not path.endswith((".py", "README.md"))}
     assert data
     assert not data - set(done.stdout.split())

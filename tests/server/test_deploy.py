@@ -12,12 +12,15 @@ from pathlib import Path
 import kubernetes_validate
 import pytest
 import yaml
+from certificates import make_certificate
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from mexica_ai.cli import serve
 from mexica_ai.server.config import ServerConfig, load_config
+from mexica_ai.server.logs import ID_KEY
 from mexica_ai.server.metrics import PrometheusMetrics
+from mexica_ai.server.service import SERVICE_NAME
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "examples" / "deploy"
@@ -71,6 +74,7 @@ def locked(name):
         (
             "requirements.lock",
             PROJECT["project"]["dependencies"]
+            + [text for text in PROJECT["project"]["optional-dependencies"]["http"] if "mexica-ai" not in text]
             + PROJECT["project"]["optional-dependencies"]["metrics"]
             + PROJECT["project"]["optional-dependencies"]["tracing"],
         ),
@@ -195,6 +199,47 @@ def test_prometheus_accepts_the_files(name):
         pytest.skip("needs a promtool that knows Kubernetes")
     assert done.returncode == 0, done.stderr
     subprocess.run([promtool, "check", "rules", DEPLOY / "prometheus" / "rules.yml"], check=True)
+
+
+# ---- Envoy
+
+
+def envoy():
+    return yaml.safe_load((DEPLOY / "envoy.yaml").read_text())["static_resources"]
+
+
+def test_envoy_passes_grpc_web_on_to_a_server():
+    (listener,), (cluster,) = envoy()["listeners"], envoy()["clusters"]
+    (manager,) = listener["filter_chains"][0]["filters"]
+    config = manager["typed_config"]
+    # What answers the questions of browsers comes first, what sends the request on comes last.
+    assert [found["name"].rpartition(".")[2] for found in config["http_filters"]] == ["cors", "grpc_web", "router"]
+    (host,) = config["route_config"]["virtual_hosts"]
+    (route,) = host["routes"]
+    assert route["match"]["prefix"] == f"/{SERVICE_NAME}/"
+    assert route["route"]["cluster"] == cluster["name"]
+    assert cluster["health_checks"][0]["grpc_health_check"]["service_name"] == SERVICE_NAME
+    (endpoint,) = cluster["load_assignment"]["endpoints"][0]["lb_endpoints"]
+    assert endpoint["endpoint"]["address"]["socket_address"] == {
+        "address": ServerConfig().host,
+        "port_value": ServerConfig().port,
+    }
+    (cors,) = host["typed_per_filter_config"].values()
+    assert {"authorization", "content-type", "grpc-timeout", "traceparent", ID_KEY, "x-grpc-web"} <= set(
+        cors["allow_headers"].split(",")
+    )
+    assert {"grpc-status", "grpc-message", "grpc-status-details-bin"} <= set(cors["expose_headers"].split(","))
+
+
+@pytest.mark.real("processes")
+def test_envoy_accepts_the_file(tmp_path):
+    program = shutil.which("envoy")
+    if program is None:
+        pytest.skip("needs envoy")
+    make_certificate(tmp_path, "server")
+    text = (DEPLOY / "envoy.yaml").read_text().replace("/etc/mexica-ai/secrets", str(tmp_path))
+    (tmp_path / "envoy.yaml").write_text(text)
+    subprocess.run([program, "--mode", "validate", "--config-path", tmp_path / "envoy.yaml"], check=True)
 
 
 # ---- Kubernetes

@@ -89,6 +89,9 @@ def test_every_field_has_a_flag_and_a_variable_and_a_key(toml):
         tokens_file="/x/tokens",
         host="::",
         metrics_port=9,
+        http_port=8,
+        http_cors_origins=["https://a.example", "http://[::1]:3000"],
+        http_hosts=["engine"],
         log_level="debug",
         log_format="json",
         tracing=True,
@@ -408,11 +411,31 @@ def test_the_comments_of_the_example_file_show_what_holds(monkeypatch):
     path = ROOT / "examples" / "deploy" / "server.toml"
     config = load_config(str(path), {})
     shown = tomllib.loads("\n".join(re.findall(r"^#(\w+ = .*)$", path.read_text(), re.MULTILINE)))
-    # The file says that this one is not set.
-    assert shown.pop("tls_client_ca")
-    assert config.tls_client_ca is None
+    # The file says that these are not set.
+    for name in ("tls_client_ca", "http_port"):
+        assert shown.pop(name)
+        assert getattr(config, name) is None
     assert shown == {name: getattr(config, name) for name in shown}
     assert {"deadline_margin_s", "total_memory_mb", "grace_s"} <= set(shown)
+
+
+def test_http_is_as_safe_as_grpc():
+    assert ServerConfig(http_port=0).http_host == "127.0.0.1"
+    assert ServerConfig(http_host="0.0.0.0").http_port is None  # nothing listens there
+    for fields in ({}, {"tokens_file": "t"}, TLS):
+        assert "http_host: " in str(refused(http_port=0, http_host="0.0.0.0", **fields))
+    assert ServerConfig(http_port=0, host="0.0.0.0", tokens_file="t", **TLS).http_host == "0.0.0.0"
+    assert "tokens_file too" in str(refused(http_cors_origins=["*"]))
+    assert ServerConfig(http_cors_origins=["*"], tokens_file="t").http_cors_origins == ["*"]
+    for wrong in ("play.example", "https://a.example/", "https://*.example", "null"):
+        assert "http_cors_origins: " in str(refused(http_cors_origins=[wrong]))
+    assert "http_hosts: " in str(refused(http_hosts=["a.example:80"]))
+
+
+def refused(**fields):
+    with pytest.raises(ai.SearchError) as caught:
+        ServerConfig(**fields)
+    return caught.value
 
 
 def test_the_units_stop_after_the_searches():

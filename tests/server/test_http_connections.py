@@ -1,4 +1,4 @@
-"""Connections of the page: limits of time and number, on a virtual clock and on sockets of the file system."""
+"""Connections of servers for HTTP: limits of time and number, on a virtual clock and on sockets of the file system."""
 
 import asyncio
 import contextlib
@@ -10,7 +10,7 @@ import uvicorn
 from certificates import make_certificate
 from virtual_clock import VirtualLoop
 
-from mexica_ai.web.connections import MAX_CONNECTIONS, REPORT_S, REQUEST_S, Connections
+from mexica_ai.server.http.connections import MAX_CONNECTIONS, REPORT_S, REQUEST_S, Connection, Connections
 
 HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n"
 BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
@@ -49,9 +49,10 @@ async def _goes_on(receive):
 def run(tmp_path):
     """Run a test beside a server on the virtual clock; it gets what connects to it, and the server's connections."""
 
-    def begin(test, app=None, **tls):
+    def begin(test, app=None, options=None, **tls):
         async def main():
             given = {"lifespan": "off", "log_config": None, "ws": "none", "timeout_graceful_shutdown": 2}
+            given["timeout_keep_alive"] = 1000
             server = uvicorn.Server(uvicorn.Config(app or App(), **given, **tls))
             server.config.load()
             serving = asyncio.create_task(server.serve(sockets=[]))
@@ -60,7 +61,7 @@ def run(tmp_path):
             listener.setblocking(False)
             listener.bind(str(tmp_path / "socket"))
             listener.listen(MAX_CONNECTIONS + 10)
-            open_ones = Connections(server)
+            open_ones = Connections(server, **(options or {}))
             accepting = asyncio.create_task(open_ones.accept(listener))
 
             async def connect(data=b""):
@@ -108,6 +109,54 @@ def test_a_request_that_does_not_come_ends_its_connection(run, data):
 
     run(test, app)
     assert app.num_lost == (BODY in data)
+
+
+def test_a_body_may_have_limits_of_its_own(run):
+    app = App()
+
+    async def test(connect, _):
+        reader, writer = await connect(BODY)
+        await asyncio.sleep(2 * REQUEST_S)
+        writer.write(b"123456789")
+        assert await reader.readuntil(b"\r\n\r\n")
+
+    run(test, app, {"limits_bodies": False})
+    assert app.num_lost == 0
+
+
+def test_who_has_had_an_answer_may_wait_longer_with_the_next_request(run):
+    async def test(connect, _):
+        started = now()
+        reader, _writer = await connect(HEAD + b"\r\n")
+        silent, _other = await connect()
+        assert await ends(silent) - started == pytest.approx(REQUEST_S, abs=1)
+        assert await ends(reader) - started == pytest.approx(5 * REQUEST_S, abs=1)
+
+    run(test, options={"idle_s": 5 * REQUEST_S})
+
+
+def test_a_lost_connection_cancels_its_calls(run):
+    cancelled = asyncio.Event()
+
+    async def app(scope, receive, send):
+        async def call():
+            try:
+                await asyncio.Event().wait()
+            finally:
+                cancelled.set()
+
+        task = asyncio.create_task(call())
+        scope["state"]["calls"].add(task)
+        await asyncio.wait([task])
+
+    async def test(connect, _):
+        _reader, writer = await connect(HEAD + b"\r\n")
+        await asyncio.sleep(1)
+        assert not cancelled.is_set()
+        writer.close()
+        await asyncio.wait_for(cancelled.wait(), 60)
+
+    run(test, app)
 
 
 def test_one_that_comes_byte_by_byte_has_no_more_time(run):
@@ -216,3 +265,20 @@ def test_without_file_descriptors_a_connection_makes_room_and_the_log_stays_shor
         "cannot accept connections: [Errno 24] Too many open files"
     }
     assert all(record.exc_info is None for record in caplog.records)
+
+
+@pytest.mark.real("ports")
+def test_the_head_of_an_answer_does_not_hold_up_its_body():
+    async def main():
+        server = uvicorn.Server(uvicorn.Config(App(), log_config=None))
+        server.config.load()
+        with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()):
+            accepted, _ = listener.accept()
+            accepted.setblocking(False)
+            connection = Connection(Connections(server))
+            connection.join(accepted)
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            connection.drop()
+            await asyncio.sleep(0)
+
+    asyncio.run(main())

@@ -1,4 +1,4 @@
-"""Limits on the connections of the page: their number, and the time until a request has arrived.
+"""Limits on the connections of a server for HTTP: their number, and the time until a request has arrived.
 
 uvicorn waits for a request for ever, and accepts connections until the process has no file descriptors left. So this
 module accepts them, and uvicorn only answers their requests.
@@ -20,7 +20,7 @@ REQUEST_S = 30.0  # for a request with its body, and for the handshake of TLS
 PAUSE_S = 0.1  # after a failure to accept a connection
 REPORT_S = 60.0  # between two reports of such failures
 
-_logger = logging.getLogger("mexica_ai.web")
+_logger = logging.getLogger("mexica_ai.server.http")
 
 
 class Connections:
@@ -30,10 +30,23 @@ class Connections:
     ----------
     server : uvicorn.Server
         It has started, without sockets of its own.
+    max_connections : int
+    limits_bodies : bool
+        Whether the time until a request has arrived includes its body.
+    idle_s : float
+        How long a connection that has had a request may wait for the next one.
     """
 
-    def __init__(self, server: uvicorn.Server) -> None:
-        self.server = server
+    def __init__(
+        self,
+        server: uvicorn.Server,
+        *,
+        max_connections: int = MAX_CONNECTIONS,
+        limits_bodies: bool = True,
+        idle_s: float = REQUEST_S,
+    ) -> None:
+        self.server, self.limits_bodies, self.idle_s = server, limits_bodies, idle_s
+        self._max_connections = max_connections
         self.open: dict[Connection, None] = {}  # the oldest first
 
     async def accept(self, listener: socket.socket) -> None:
@@ -58,7 +71,7 @@ class Connections:
                     await asyncio.sleep(PAUSE_S)
                     continue
                 Connection(self).join(accepted)
-                if len(self.open) > MAX_CONNECTIONS:
+                if len(self.open) > self._max_connections:
                     self._make_room()
                 await asyncio.sleep(0)  # `sock_accept` lets nothing else run while more of them are there
         finally:
@@ -74,7 +87,11 @@ class Connections:
 
 
 class Connection(H11Protocol):
-    """One connection; it is closed if a request does not arrive as a whole in time."""
+    """One connection; it is closed if a request does not arrive as a whole in time.
+
+    The state of its requests (`scope["state"]`) has `calls`, a set for tasks that are cancelled when the connection is
+    lost; `opened_s`, when it began; and `common_name`, that of the client's certificate, if it has one.
+    """
 
     def __init__(self, connections: Connections) -> None:
         server = connections.server
@@ -82,11 +99,16 @@ class Connection(H11Protocol):
         self._connections = connections
         self._joining: asyncio.Task[object] | None = None
         self._limit: asyncio.TimerHandle | None = None
+        self._calls: set[asyncio.Task[None]] = set()
+        self.app_state |= {"calls": self._calls, "opened_s": self.loop.time()}
         self._set_limit(True)
         connections.open[self] = None
 
     def join(self, accepted: socket.socket) -> None:
         """Take over a socket that was accepted."""
+        if accepted.family != socket.AF_UNIX:
+            # asyncio sets this for sockets of its own only. Without it a body waits 40 ms for the receipt of its head.
+            accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         tls = self.config.ssl
         connecting = self.loop.connect_accepted_socket(
             lambda: self, accepted, ssl=tls, ssl_handshake_timeout=REQUEST_S if tls else None
@@ -118,17 +140,29 @@ class Connection(H11Protocol):
 
     def _set_limit(self, is_limited: bool) -> None:
         if is_limited and self._limit is None:
-            self._limit = self.loop.call_later(REQUEST_S, self.drop)
+            seconds = REQUEST_S if self.cycle is None else self._connections.idle_s
+            self._limit = self.loop.call_later(seconds, self.drop)
         elif not is_limited and self._limit is not None:
             self._limit.cancel()
             self._limit = None
 
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the base class
+        """Note whose certificate the client has, if it has one."""
+        super().connection_made(transport)
+        if certificate := transport.get_extra_info("peercert"):
+            names = [value for part in certificate["subject"] for key, value in part if key == "commonName"]
+            if names:
+                self.app_state["common_name"] = names[0].encode()
+
     def handle_events(self) -> None:
         """Handle what has arrived."""
         super().handle_events()
-        self._set_limit(self.conn.their_state in (h11.IDLE, h11.SEND_BODY))
+        waiting = (h11.IDLE, h11.SEND_BODY) if self._connections.limits_bodies else (h11.IDLE,)
+        self._set_limit(self.conn.their_state in waiting)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Remove the connection."""
+        """Remove the connection, and cancel its calls."""
         self._forget()
+        for call in self._calls:
+            call.cancel()
         super().connection_lost(exc)
