@@ -14,7 +14,7 @@ from mexica_ai.server import tracing
 from mexica_ai.server.calls import Call, Question
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.metrics import Metrics
-from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots, Ticket, loop_time
+from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, MovedError, SearchSlots, Ticket, loop_time
 
 # The expected time of a search with a limit of iterations: from the speed of earlier searches, times a factor.
 FIRST_RATE = 5000.0
@@ -87,6 +87,8 @@ class Admission:
         Does nothing while a slot is free: then there is time to read the request, which may need no slot.
         """
         with self._metrics.noting_rejections():
+            if call.attempts < self._config.max_moves and not self.slots.is_free(call.caller):
+                raise MovedError
             self.slots.check(call.caller, self.expected_s(settings.level_limits), self._search_by(call))
 
     def expected_s(self, limits: Limits) -> float:

@@ -21,11 +21,14 @@ class Call:
         The connection, which stands for callers without a name.
     deadline : float, optional
         When the caller stops waiting for the answer.
+    attempts : int
+        How often its client has made the call before, at this server or another.
     """
 
     caller: str
     peer: str = ""
     deadline: float | None = None
+    attempts: int = 0
 
     def remaining_s(self) -> float | None:
         """Return the seconds left until the deadline, None without one."""

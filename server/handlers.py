@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import inspect
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeAlias
@@ -23,12 +24,19 @@ REQUEST_ID: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_requ
 
 # Clients of gRPC's core send a deadline rounded up, by as much as this share of it: 10.003 s become 10.1 s.
 ROUNDING = 0.01
+ATTEMPTS_KEY = "grpc-previous-rpc-attempts"
 
 
 def remaining_s(context: Context) -> float | None:
     """Return the seconds for which the caller surely waits, None without a deadline."""
     left_s = context.time_remaining()
     return None if left_s is None else left_s * (1 - ROUNDING)
+
+
+def attempts(context: Context) -> int:
+    """Return how often a client has made a call before; gRPC's own retries say so."""
+    text = str(dict(context.invocation_metadata() or ()).get(ATTEMPTS_KEY, ""))
+    return int(text) if re.fullmatch("[0-9]{1,3}", text) else 0
 
 
 class Sending:

@@ -22,9 +22,10 @@ from grpc_status import rpc_status
 from mexica_ai.io.errors import MexicaAIError, SearchError
 from mexica_ai.server import handlers
 from mexica_ai.server.handlers import Context, Continuation, Handler
-from mexica_ai.server.slots import loop_time
+from mexica_ai.server.slots import SLOTS_TAKEN, loop_time
 
 DOMAIN = "mexica_ai"
+PUSHBACK_KEY = "grpc-retry-pushback-ms"  # how long gRPC waits with a retry, instead of its own backoff
 UNAUTHENTICATED = ""  # all callers without a valid token count as one caller
 REJECTIONS_PER_S = 50.0  # of one caller
 REJECTIONS_AT_ONCE = 100.0
@@ -100,12 +101,20 @@ def new_status(
 
 
 async def end(context: Context, status: status_pb2.Status) -> NoReturn:
-    """End a call with a status."""
+    """End a call with a status; a retry that makes sense at once is made at once by gRPC itself."""
+    ending: Any = rpc_status.to_status(status)
+    if _moves_on(status):
+        ending = ending._replace(trailing_metadata=(*ending.trailing_metadata, (PUSHBACK_KEY, "0")))
     try:
-        await context.abort_with_status(rpc_status.to_status(status))
+        await context.abort_with_status(ending)
     except grpc.aio.InternalError:
         # The deadline is over, or the caller gone, and gRPC has ended the call.
         raise asyncio.CancelledError from None
+
+
+def _moves_on(status: status_pb2.Status) -> bool:
+    info = error_details_pb2.ErrorInfo()
+    return any(detail.Unpack(info) and info.reason == SLOTS_TAKEN for detail in status.details)
 
 
 class RejectionPacingInterceptor(grpc.aio.ServerInterceptor):
