@@ -22,7 +22,7 @@ from grpc_status import rpc_status
 from mexica_ai.io.errors import MexicaAIError, SearchError
 from mexica_ai.server import handlers
 from mexica_ai.server.handlers import Context, Continuation, Handler
-from mexica_ai.server.slots import SLOTS_TAKEN, loop_time
+from mexica_ai.server.slots import MOVE_S, SLOTS_TAKEN, loop_time
 
 DOMAIN = "mexica_ai"
 PUSHBACK_KEY = "grpc-retry-pushback-ms"  # how long gRPC waits with a retry, instead of its own backoff
@@ -101,10 +101,10 @@ def new_status(
 
 
 async def end(context: Context, status: status_pb2.Status) -> NoReturn:
-    """End a call with a status; a retry that makes sense at once is made at once by gRPC itself."""
+    """End a call with a status; one for another server is sent there by gRPC without its backoff."""
     ending: Any = rpc_status.to_status(status)
     if _moves_on(status):
-        ending = ending._replace(trailing_metadata=(*ending.trailing_metadata, (PUSHBACK_KEY, "0")))
+        ending = ending._replace(trailing_metadata=(*ending.trailing_metadata, (PUSHBACK_KEY, str(round(1000 * MOVE_S)))))
     try:
         await context.abort_with_status(ending)
     except grpc.aio.InternalError:

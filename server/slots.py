@@ -27,6 +27,9 @@ from mexica_ai.io.errors import SearchError
 MIN_SEARCH_S = 0.01  # shortest time worth a search
 SHUTTING_DOWN = "SHUTTING_DOWN"
 SLOTS_TAKEN = "SLOTS_TAKEN"
+# How long gRPC waits before it sends a call to another server. With 0 its clients never send it (gRPC 1.85), and waits
+# of 1 ms have hung others: https://github.com/grpc/grpc/issues/41036
+MOVE_S = 0.01
 PATIENCE_S = 10.0  # a call without a deadline counts as due after this time
 
 
@@ -48,7 +51,7 @@ class MovedError(BusyError):
 
     def __init__(self) -> None:
         problem, expected = "all search slots are taken now", "the same call at another server, at once"
-        super().__init__(problem, reason=SLOTS_TAKEN, retry_s=0.0, expected=expected)
+        super().__init__(problem, reason=SLOTS_TAKEN, retry_s=MOVE_S, expected=expected)
 
 
 def _future() -> asyncio.Future[Ticket]:
