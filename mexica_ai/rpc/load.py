@@ -1,8 +1,8 @@
 """Load for a server, and what becomes of it: throughput, latencies, refusals, missed deadlines.
 
 In a closed loop each caller asks again when it has its answer. So a slow server gets fewer calls, and what it does to
-callers that come when they like is not seen. In an open loop calls arrive at a rate, whatever the server does (a Poisson
-process), and latencies count from the time when a call was to arrive.
+callers that come when they like is not seen. In an open loop calls arrive at a rate, whatever the server does (a
+Poisson process), and latencies count from the time when a call was to arrive.
 """
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ def test_a_token(serve, command, tmp_path):
     options = ["--games", "nim", "--iterations", 5, "--duration", 0.1, "--json"]
     code, out, _ = command(server, *options)
     assert code == 1
-    assert list(json.loads(out)["refusals"]) == ["MISSING_TOKEN"]
+    assert list(json.loads(out)["refusals"]) == ["NO_TOKEN"]
     (tmp_path / "token").write_text("0123456789abcdef\n")
     code, out, _ = command(server, *options, "--token-file", tmp_path / "token")
     assert code == 0

@@ -3,6 +3,7 @@
 Nothing here starts a container: docs/operating.md lists further trials.
 """
 
+import json
 import re
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import kubernetes_validate
+import prometheus_client
 import pytest
 import yaml
 from packaging.requirements import Requirement
@@ -172,14 +174,75 @@ def test_prometheus_scrapes_the_servers_of_compose():
     assert set(services["prometheus"]["networks"]) <= set(services["mexica-ai"]["networks"])
 
 
-def test_the_rules_ask_for_metrics_that_there_are():
+def metrics_there():
+    """Return the names of the metrics of a server."""
+    metrics = PrometheusMetrics("127.0.0.1", 0)
+    metrics.server("1", 1, lambda: 0, lambda: 0.0)
     there = set()
-    for family in PrometheusMetrics("127.0.0.1", 0).registry.collect():
+    for family in metrics.registry.collect():
         there |= {family.name, *(f"{family.name}{ending}" for ending in ("_total", "_bucket", "_count", "_sum"))}
-    texts = [(DEPLOY / "prometheus" / "rules.yml").read_text(), (KUBERNETES / "autoscaler.yaml").read_text()]
-    asked = set(re.findall(r"\bmexica_ai_\w+", " ".join(texts)))
-    assert len(asked) >= 5
-    assert asked <= there
+    return there
+
+
+def adapter():
+    return yaml.safe_load((DEPLOY / "prometheus" / "adapter.yml").read_text())["rules"]
+
+
+def dashboard():
+    return json.loads((DEPLOY / "grafana" / "dashboard.json").read_text())
+
+
+@pytest.mark.parametrize("name", ["prometheus/rules.yml", "prometheus/adapter.yml", "grafana/dashboard.json"])
+def test_only_metrics_that_there_are_are_asked_for(name):
+    text = (DEPLOY / name).read_text()
+    made = {rule["name"]["as"] for rule in adapter()}
+    asked = set(re.findall(r"\b(?:mexica_ai|process)_[a-z_]+", text)) - made
+    assert len(asked) >= 4
+    assert asked <= metrics_there() | {"mexica_ai_v"}
+
+
+def test_the_autoscaler_asks_for_metrics_of_the_adapter():
+    metrics = manifests()["HorizontalPodAutoscaler"]["spec"]["metrics"]
+    asked = [metric["pods"]["metric"]["name"] for metric in metrics]
+    assert asked == [rule["name"]["as"] for rule in adapter()]
+
+
+def test_metrics_have_no_second_one_of_the_time_when_they_were_made():
+    text = prometheus_client.generate_latest(PrometheusMetrics("127.0.0.1", 0).registry).decode()
+    assert "mexica_ai_searches_total" in text
+    assert "_created" not in text
+
+
+def test_bounds_of_histograms_that_are_asked_for_exist():
+    metrics = PrometheusMetrics("127.0.0.1", 0)
+    metrics.search_ended(1, 0.5)
+    there = {
+        sample.labels["le"]
+        for family in metrics.registry.collect()
+        for sample in family.samples
+        if sample.name == "mexica_ai_deadline_margin_seconds_bucket"
+    }
+    text = (DEPLOY / "prometheus" / "rules.yml").read_text() + json.dumps(dashboard()).replace("\\", "")
+    assert set(re.findall(r'le="([^"]+)"', text)) == {"0.0"} <= there
+
+
+def test_the_dashboard():
+    panels = dashboard()["panels"]
+    assert len({panel["id"] for panel in panels}) == len({panel["title"] for panel in panels}) == len(panels) >= 10
+    places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in panels}
+    assert len(places) == len(panels)
+    for panel in panels:
+        assert panel["targets"]
+        assert all(target["expr"].count("(") == target["expr"].count(")") for target in panel["targets"])
+        assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"])
+    assert {each["name"] for each in dashboard()["templating"]["list"]} == {"datasource", "job"}
+
+
+def test_alerts_are_of_what_callers_suffer():
+    (group,) = yaml.safe_load((DEPLOY / "prometheus" / "rules.yml").read_text())["groups"]
+    names = [rule["alert"] for rule in group["rules"]]
+    assert len(set(names)) == len(names)
+    assert {"MexicaAiMissesDeadlines", "MexicaAiWaits", "MexicaAiSlow", "MexicaAiSlotsFull"} <= set(names)
 
 
 @pytest.mark.real("processes")
