@@ -4,7 +4,7 @@ The servers are processes, each with one slot, and each caller has a channel of 
 callers often ask the same server while another is idle. The searches sleep, so that the processors of this machine,
 which are fewer than the servers, are no limit.
 
-    python benchmarks/bench_moves.py [--servers N] [--callers N] [--time SECONDS] [--duration SECONDS]
+    python benchmarks/bench_moves.py [--servers 6] [--callers 6] [--rate 12] [--time 0.3] [--duration 20]
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def measure(args: argparse.Namespace, max_moves: int) -> None:
     servers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(args.servers)]
     try:
         target = "ipv4:" + ",".join(server.stdout.readline().strip() for server in servers if server.stdout)
-        plan = load.Plan(args.duration, args.callers, search={"time_s": args.time}, has_own_channels=True)
+        plan = load.Plan(args.duration, args.callers, args.rate, search={"time_s": args.time}, has_own_channels=True)
         found = asyncio.run(load.run(lambda: AsyncClient(target), [new_game("nim", piles=[7, 6, 5])], plan, Stop()))
     finally:
         for server in servers:
@@ -73,6 +73,7 @@ def main() -> None:
     parser.add_argument("--servers", type=int, default=6)
     parser.add_argument("--callers", type=int, default=6)
     parser.add_argument("--time", type=float, default=0.3)
+    parser.add_argument("--rate", type=float, help="calls a second of all callers, at random times")
     parser.add_argument("--duration", type=float, default=20.0)
     parser.add_argument("--moves", type=int, nargs="+", default=[0, 1, 2, 4])
     parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
