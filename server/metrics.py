@@ -115,7 +115,8 @@ class PrometheusMetrics(Metrics):
         self._prometheus = prometheus
         self._host, self._port = host, port
         self._http_server: MetricsHttpServer | None = None
-        prometheus.disable_created_metrics()  # else each counter has a second metric, of the time when it was made
+        disable: Callable[[], None] = prometheus.disable_created_metrics
+        disable()  # else each counter has a second metric, of the time when it was made
         self.registry = registry = prometheus.CollectorRegistry()
         prometheus.ProcessCollector(registry=registry)
 

@@ -104,7 +104,9 @@ async def end(context: Context, status: status_pb2.Status) -> NoReturn:
     """End a call with a status; one for another server is sent there by gRPC without its backoff."""
     ending: Any = rpc_status.to_status(status)
     if _moves_on(status):
-        ending = ending._replace(trailing_metadata=(*ending.trailing_metadata, (PUSHBACK_KEY, str(round(1000 * MOVE_S)))))
+        ending = ending._replace(
+            trailing_metadata=(*ending.trailing_metadata, (PUSHBACK_KEY, str(round(1000 * MOVE_S))))
+        )
     try:
         await context.abort_with_status(ending)
     except grpc.aio.InternalError:

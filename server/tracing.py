@@ -1,8 +1,8 @@
 """Traces of calls: the `traceparent` of a caller (W3C Trace Context), and spans for OpenTelemetry.
 
 Without the setting `tracing` a call only has the trace id of its caller, for the log. With it, each call but those of
-health checks is a span below the caller's, and what the call waits for are spans below that: `queue`, `search`, `answer`. The standard
-environment variables `OTEL_*` say where spans go and which are kept.
+health checks is a span below the caller's, and what the call waits for are spans below that: `queue`, `search`,
+`answer`. The standard environment variables `OTEL_*` say where spans go and which are kept.
 """
 
 from __future__ import annotations

@@ -156,7 +156,9 @@ def deal(games: Iterable[str], seed: int) -> list[Position]:
             if position.is_chance:
                 position.draw(seed + number)
                 continue
-            seen = position.view(position.to_move)
+            seat = position.to_move
+            assert seat is not None
+            seen = position.view(seat)
             if number % 4 == 0:
                 found.append(seen)
             limits = Limits(iterations=1)

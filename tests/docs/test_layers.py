@@ -221,7 +221,10 @@ def test_a_compiled_game_knows_the_lower_core_and_itself(path):
             assert is_within(module, *allowed), module
 
 
-NEED_GRPC = (*(f"mexica_ai.rpc.{name}" for name in ("client", "calls", "failures", "load", "wire")), "mexica_ai.engines.grpc")
+NEED_GRPC = (
+    *(f"mexica_ai.rpc.{name}" for name in ("client", "calls", "failures", "load", "wire")),
+    "mexica_ai.engines.grpc",
+)
 
 
 @pytest.mark.parametrize("path", sources("mexica_ai"), ids=relative)
