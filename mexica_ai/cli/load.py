@@ -51,9 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     calls.add_argument(
         "--games",
         nargs="+",
-        default=["mexica"],
+        default=[registry.DEFAULT],
         metavar="GAME",
-        help="games that are dealt, or files with a position each (default: mexica)",
+        help=f"games that are dealt, or files with a position each (default: {registry.DEFAULT})",
     )
     loop = calls.add_mutually_exclusive_group()
     loop.add_argument(
