@@ -260,6 +260,56 @@ def test_prometheus_accepts_the_files(name):
     subprocess.run([promtool, "check", "rules", DEPLOY / "prometheus" / "rules.yml"], check=True)
 
 
+@pytest.mark.real("processes")
+def test_prometheus_accepts_the_queries_of_the_dashboard_and_the_adapter(tmp_path):
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("needs promtool")
+    queries = [target["expr"] for panel in dashboard()["panels"] for target in panel["targets"]]
+    queries += [rule["metricsQuery"] for rule in adapter()]
+    given = {"$__rate_interval": "1m", "$job": "a", "<<.GroupBy>>": "pod", "<<.LabelMatchers>>": 'pod=~"a|b"'}
+    for name, value in given.items():
+        queries = [query.replace(name, value) for query in queries]
+    rules = [{"record": f"query_{number}", "expr": query} for number, query in enumerate(queries)]
+    path = tmp_path / "queries.yml"
+    path.write_text(yaml.safe_dump({"groups": [{"name": "queries", "rules": rules}]}))
+    subprocess.run([promtool, "check", "rules", path], check=True)
+
+
+ALERTS = """
+rule_files: [%s]
+evaluation_interval: 1m
+tests:
+  - interval: 1m
+    input_series:
+      - {series: 'mexica_ai_slots{job="a"}', values: '2x60'}
+      - {series: 'mexica_ai_slot_busy_seconds_total{job="a"}', values: '0+%dx60'}
+      - {series: 'mexica_ai_deadline_margin_seconds_bucket{job="a",le="0.0"}', values: '0+%dx60'}
+      - {series: 'mexica_ai_deadline_margin_seconds_count{job="a"}', values: '0+100x60'}
+    alert_rule_test:
+      - {eval_time: 50m, alertname: MexicaAiSlotsFull, exp_alerts: [%s]}
+      - {eval_time: 50m, alertname: MexicaAiMissesDeadlines, exp_alerts: [%s]}
+"""
+
+
+@pytest.mark.real("processes")
+@pytest.mark.parametrize("is_bad", [False, True])
+def test_alerts_of_full_slots_and_missed_deadlines(tmp_path, is_bad):
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("needs promtool")
+    path = DEPLOY / "prometheus" / "rules.yml"
+    (group,) = yaml.safe_load(path.read_text())["groups"]
+    texts = {rule["alert"]: json.dumps(rule["annotations"]["summary"]) for rule in group["rules"]}
+    told = [
+        f'{{exp_labels: {{job: "a"}}, exp_annotations: {{summary: {texts[name]}}}}}' if is_bad else ""
+        for name in ("MexicaAiSlotsFull", "MexicaAiMissesDeadlines")
+    ]
+    busy, late = (115, 5) if is_bad else (60, 0)  # of 120 seconds of slots, and of 100 calls, in a minute
+    (tmp_path / "test.yml").write_text(ALERTS % (path, busy, late, *told))
+    subprocess.run([promtool, "test", "rules", tmp_path / "test.yml"], check=True)
+
+
 # ---- Kubernetes
 
 
