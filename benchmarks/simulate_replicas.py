@@ -83,7 +83,7 @@ def chooser(choice: str, replicas: list[Replica], draws: random.Random) -> Calla
 
     def moved() -> Replica:
         tried = draws.sample(replicas, min(MOVES + 1, len(replicas)))
-        return next((replica for replica in tried if replica.slots.is_free("")), tried[-1])
+        return next((replica for replica in tried if not replica.slots.would_wait("")), tried[-1])
 
     choosers = {"random": lambda: draws.choice(replicas), "turn": lambda: next(turns), "two": of_two, "move": moved}
     return choosers[choice]

@@ -87,7 +87,7 @@ class Admission:
         Does nothing while a slot is free: then there is time to read the request, which may need no slot.
         """
         with self._metrics.noting_rejections():
-            if call.attempts < self._config.max_moves and not self.slots.is_free(call.caller):
+            if call.attempts < self._config.max_moves and self.slots.would_wait(call.caller):
                 raise MovedError
             self.slots.check(call.caller, self.expected_s(settings.level_limits), self._search_by(call))
 

@@ -225,12 +225,12 @@ class SearchSlots:
 
         Does nothing while a slot is free: then there is time to read the request, which may need no slot.
         """
-        if not self.is_free(caller):
+        if self._is_closed or self.would_wait(caller):
             self._ticket(caller, budget_s, deadline)
 
-    def is_free(self, caller: str) -> bool:
-        """Return whether a call of this caller would get a slot now."""
-        return not self._is_closed and self._is_free(self._account(caller))
+    def would_wait(self, caller: str) -> bool:
+        """Return whether a call of this caller finds no slot free now."""
+        return not (self._is_closed or self._is_free(self._account(caller)))
 
     def note_ending(self, ticket: Ticket) -> None:
         """Note that a search was answered or stopped: its slot will soon be free for the next call."""
