@@ -14,6 +14,7 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
+from mexica_ai.io.errors import SearchError
 from mexica_ai.server import secret_files
 from mexica_ai.server.auth import RECHECK_S, AuthInterceptor, Certificates, Tokens
 from mexica_ai.server.concurrency import ConcurrencyInterceptor
@@ -100,7 +101,8 @@ class Server:
         self._tracing = make_tracing(config, version)
         self._health = health.aio.HealthServicer()
         self.scheduler = Scheduler(config, self.metrics, make_run)
-        self.metrics.server(version, config.slots, lambda: self.scheduler.admission.slots.num_waiting)
+        slots = self.scheduler.admission.slots
+        self.metrics.server(version, config.slots, lambda: slots.num_waiting, slots.busy_s)
         self.address, self.http_address = config.address, ""
         self._guarding: asyncio.Task[None] | None = None
         limiter = RateLimiter(config.max_call_rate, config.max_call_rate)
@@ -115,9 +117,10 @@ class Server:
         ]
         options = [*_OPTIONS, *_connection_options(config)]
         self._server = grpc.aio.server(interceptors=interceptors, options=options)
-        service = EngineService(config, self.scheduler, limiter)
-        self._door = None if config.http_port is None else _make_door(config, service, interceptors)
-        engine_pb2_grpc.add_EngineServiceServicer_to_server(service, self._server)
+        self._service = EngineService(config, self.scheduler, limiter)
+        self._reloading = asyncio.Lock()
+        self._door = None if config.http_port is None else _make_door(config, self._service, interceptors)
+        engine_pb2_grpc.add_EngineServiceServicer_to_server(self._service, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         reflection.enable_server_reflection([SERVICE_NAME, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server)
 
@@ -184,6 +187,22 @@ class Server:
                 self.metrics.expiry(field, end_s)
         for field, mode in secret_files.exposures(self._config).items():
             self.metrics.exposed(field, mode is not None)
+
+    async def reload_weights(self) -> None:
+        """Read the files of weights again, and use them from now on; if one cannot be used, keep all as they are."""
+        async with self._reloading:
+            try:
+                weights = await asyncio.to_thread(self._config.read_weights)
+            except SearchError as error:
+                for fault in error.violations:
+                    _logger.error("weights stay as they were: %s", fault.message)
+                self.metrics.weights(is_usable=False)
+                return
+            self._service.use_weights(weights)
+            self.metrics.weights(is_usable=True)
+            for name, read in weights:
+                fields = {"game": read.game, "name": name, "sha256": read.sha256}
+                _logger.info("weights in force", extra={"fields": fields})
 
     async def drain(self) -> None:
         """Shut down gracefully: report NOT_SERVING, turn away connections, finish or stop searches, close."""

@@ -24,12 +24,18 @@ class Call:
     allowed_s : float, optional
         How long the caller waits in all, if it says so and this is its first attempt: what was left to the deadline
         when the call came.
+    attempts : int
+        How often its client has made the call before, at this server or another.
+    retries : bool
+        Whether its client makes a rejected call again by itself.
     """
 
     caller: str
     peer: str = ""
     deadline: float | None = None
     allowed_s: float | None = None
+    attempts: int = 0
+    retries: bool = True
 
     def remaining_s(self) -> float | None:
         """Return the seconds left until the deadline, None without one."""

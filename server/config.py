@@ -110,6 +110,9 @@ class Settings(BaseModel):
         le=MAX_MEMORY_MB,
         description="memory for results that answer equal questions with a seed and an iteration limit; 0: none",
     )
+    share_results: bool = Field(
+        False, description="answer a caller from the results of all callers, which tells it what others have asked"
+    )
     max_candidates: int = Field(100, ge=1, le=MAX_CANDIDATES, description="candidate turns of an answer at most")
     max_record_turns: int = Field(2000, ge=1, le=10**6, description="turns of a record at most")
     min_interval_s: float = Field(0.05, ge=0, le=MAX_TIME_S, description="time between partial results at least")
@@ -123,6 +126,13 @@ class Settings(BaseModel):
         [],
         description="an option of the search that requests may set, within a range; may be repeated",
         json_schema_extra=_OPTIONS_HELP,
+    )
+    max_moves: int = Field(
+        0,
+        ge=0,
+        le=4,
+        description="how often a call that finds no slot free is refused at once, so that its client "
+        "asks another server; for clients with the published service config",
     )
     max_calls_per_caller: int = Field(
         default_factory=lambda data: data["slots"] + data["max_waiting_per_caller"] + 16,

@@ -23,6 +23,7 @@ REQUEST_ID: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_requ
 
 # Clients of gRPC's core send a deadline rounded up, by as much as this share of it: 10.003 s become 10.1 s.
 ROUNDING = 0.01
+ATTEMPTS_KEY = "grpc-previous-rpc-attempts"
 
 
 def remaining_s(context: Context) -> float | None:
@@ -31,10 +32,17 @@ def remaining_s(context: Context) -> float | None:
     return None if left_s is None else left_s * (1 - ROUNDING)
 
 
+def retries(context: Context) -> bool:
+    """Return whether the client makes a rejected call again by itself, as clients of gRPC do."""
+    return getattr(context, "retries", True)
+
+
 def num_attempts(context: Context) -> int:
     """Return how many attempts of the same call gRPC has made before this one, as the client says."""
+    if not retries(context):
+        return 0
     for key, value in context.invocation_metadata() or ():
-        if key == "grpc-previous-rpc-attempts" and str(value).isdecimal():
+        if key == ATTEMPTS_KEY and str(value).isdecimal():
             return int(value)
     return 0
 

@@ -21,6 +21,8 @@ _logger = logging.getLogger("mexica_ai.server")
 def serve(config: ServerConfig | None = None, **fields: Any) -> int:
     """Serve until SIGTERM or SIGINT, then drain; a second signal stops the searches that still run.
 
+    SIGHUP reads the files of weights again.
+
     Prints ``listening on HOST:PORT`` when ready. Must be called in the main thread. The caller sets up
     logging, for example by `mexica_ai.server.logs.configure`.
 
@@ -57,6 +59,14 @@ async def _serve(config: ServerConfig) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, handle_signal)
+    reloads: set[asyncio.Task[None]] = set()  # a task needs a reference
+
+    def reload() -> None:
+        task = loop.create_task(server.reload_weights())
+        reloads.add(task)
+        task.add_done_callback(reloads.discard)
+
+    loop.add_signal_handler(signal.SIGHUP, reload)
     await server.start()
     _tune()
     _log_start(server, config)

@@ -34,8 +34,11 @@ class Metrics:
 
     address = ""
 
-    def server(self, version: str, slots: int, num_waiting: Callable[[], int]) -> None:
-        """Record what stays as it is, and what tells how many calls wait for a search slot."""
+    def server(self, version: str, slots: int, num_waiting: Callable[[], int], busy_s: Callable[[], float]) -> None:
+        """Record what stays as it is, what tells how many calls wait, and how long slots have been taken in all."""
+
+    def weights(self, *, is_usable: bool) -> None:
+        """Record whether the files of weights could be read again; if not, older ones are in force."""
 
     def queue_wait(self, seconds: float) -> None:
         """Record how long a call has waited for a search slot, whether or not it got one."""
@@ -112,6 +115,8 @@ class PrometheusMetrics(Metrics):
         self._prometheus = prometheus
         self._host, self._port = host, port
         self._http_server: MetricsHttpServer | None = None
+        disable: Callable[[], None] = prometheus.disable_created_metrics
+        disable()  # else each counter has a second metric, of the time when it was made
         self.registry = registry = prometheus.CollectorRegistry()
         prometheus.ProcessCollector(registry=registry)
 
@@ -148,16 +153,24 @@ class PrometheusMetrics(Metrics):
         self._expiry = make(
             prometheus.Gauge, "certificate_expiry_timestamp_seconds", "When certificates expire", ["setting"]
         )
+        self._weights = make(
+            prometheus.Gauge, "weights_usable", "1 if the files of weights could be read, 0 if older ones are in force"
+        )
+        self._weights.set(1)
         self._build = make(prometheus.Info, "build", "The package that runs")
         self._slots = make(prometheus.Gauge, "slots", "Searches that can run at the same time")
         self._waiting = make(prometheus.Gauge, "waiting_calls", "Calls that wait for a search slot now")
         self._reasons, self._methods = _Labels(), _Labels()
 
-    def server(self, version: str, slots: int, num_waiting: Callable[[], int]) -> None:
+    def server(self, version: str, slots: int, num_waiting: Callable[[], int], busy_s: Callable[[], float]) -> None:
         python = platform.python_version()
         self._build.info({"version": version, "python": python, "grpc": grpc.__version__})
         self._slots.set(slots)
         self._waiting.set_function(num_waiting)
+        self.registry.register(_BusySlots(busy_s))
+
+    def weights(self, *, is_usable: bool) -> None:
+        self._weights.set(is_usable)
 
     def queue_wait(self, seconds: float) -> None:
         self._queue_wait.observe(seconds)
@@ -215,6 +228,23 @@ class PrometheusMetrics(Metrics):
         if self._http_server:
             self._http_server.close()
             self._http_server = None
+
+
+class _BusySlots:
+    """A counter that is read when it is asked for, so that searches that still run are in it."""
+
+    def __init__(self, busy_s: Callable[[], float]) -> None:
+        self._busy_s = busy_s
+
+    def collect(self) -> Iterator[Any]:
+        """Yield the metric."""
+        from prometheus_client.core import CounterMetricFamily
+
+        yield CounterMetricFamily(
+            "mexica_ai_slot_busy_seconds",
+            "Time for which search slots were taken; its rate divided by slots is the share that is busy",
+            value=self._busy_s(),
+        )
 
 
 class _Labels:

@@ -24,8 +24,9 @@ from mexica_ai.io.errors import MexicaAIError, SearchError
 from mexica_ai.rpc import failures
 from mexica_ai.server import handlers
 from mexica_ai.server.handlers import Context, Continuation, Handler
-from mexica_ai.server.slots import loop_time
+from mexica_ai.server.slots import MOVE_S, SLOTS_TAKEN, loop_time
 
+PUSHBACK_KEY = "grpc-retry-pushback-ms"  # how long gRPC waits with a retry, instead of its own backoff
 UNAUTHENTICATED = ""  # all callers without a valid token count as one caller
 REJECTIONS_PER_S = 50.0  # of one caller
 REJECTIONS_AT_ONCE = 100.0
@@ -71,7 +72,7 @@ ON_REJECTION: contextvars.ContextVar[Callable[[], None] | None] = contextvars.Co
 
 _REJECTIONS: contextvars.ContextVar[RateLimiter | None] = contextvars.ContextVar("mexica_ai_rejections", default=None)
 _RETRIED = {grpc.StatusCode.UNAVAILABLE.value[0], grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]}
-_NO_RETRY = ("grpc-retry-pushback-ms", "-1")  # gRPC A6: the server asks for no retry
+_NO_RETRY = "-1"  # gRPC A6: the server asks for no retry
 _PACED = {grpc.StatusCode.UNAUTHENTICATED.value[0], grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]}
 
 
@@ -109,24 +110,35 @@ def new_status(
     return status
 
 
-def _has_time_for_retry(context: Context) -> bool:
-    """Return whether another attempt of gRPC, by the published service config, comes before the deadline."""
+def _pushback(context: Context, status: status_pb2.Status) -> str | None:
+    """Return when gRPC shall make the next attempt: in so many milliseconds, -1 for never, None for its backoff."""
+    if status.code not in _RETRIED:
+        return None
+    is_moved = _moves_on(status)
+    wait_s = MOVE_S if is_moved else min(FIRST_BACKOFF_S * 2 ** handlers.num_attempts(context), LAST_BACKOFF_S)
     remaining_s = handlers.remaining_s(context)
-    wait_s = min(FIRST_BACKOFF_S * 2 ** handlers.num_attempts(context), LAST_BACKOFF_S)
-    return remaining_s is None or remaining_s > JITTER * wait_s + MARGIN_S
+    if remaining_s is not None and remaining_s <= JITTER * wait_s + MARGIN_S:
+        # The client's gRPC shows this status then, and not DEADLINE_EXCEEDED while it waits for the next attempt.
+        return _NO_RETRY
+    return str(round(1000 * wait_s)) if is_moved else None
 
 
 async def end(context: Context, status: status_pb2.Status) -> NoReturn:
-    """End a call with a status."""
+    """End a call with a status; one for another server is sent there by gRPC without its backoff."""
     ended: Any = rpc_status.to_status(status)
-    if status.code in _RETRIED and not _has_time_for_retry(context):
-        # The client's gRPC shows this status then, and not DEADLINE_EXCEEDED while it waits for the next attempt.
-        ended = ended._replace(trailing_metadata=(*ended.trailing_metadata, _NO_RETRY))
+    pushback = _pushback(context, status)
+    if pushback is not None:
+        ended = ended._replace(trailing_metadata=(*ended.trailing_metadata, (PUSHBACK_KEY, pushback)))
     try:
         await context.abort_with_status(ended)
     except grpc.aio.InternalError:
         # The deadline is over, or the caller gone, and gRPC has ended the call.
         raise asyncio.CancelledError from None
+
+
+def _moves_on(status: status_pb2.Status) -> bool:
+    info = error_details_pb2.ErrorInfo()
+    return any(detail.Unpack(info) and info.reason == SLOTS_TAKEN for detail in status.details)
 
 
 class RejectionPacingInterceptor(grpc.aio.ServerInterceptor):

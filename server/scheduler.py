@@ -70,7 +70,7 @@ class Scheduler:
         self._single = FairWorkers(1, "single", max(config.max_waiting, per_caller), self._metrics)
         # Threads that evaluate records mostly wait for a slot.
         self._records = Workers(config.slots + config.max_waiting, "record")
-        self._results = ResultCache(config.cache_mb << 20)
+        self._results = ResultCache(config.cache_mb << 20, config.share_results)
         self._next_look = 0.0
         self._is_closed = False
 

@@ -38,6 +38,7 @@ from mexica_ai.server.rejections import RateLimiter, caller_of
 from mexica_ai.server.scheduler import Scheduler
 from mexica_ai.server.search_options import check_options, read_ranges
 from mexica_ai.server.slots import SHUTTING_DOWN, BusyError, loop_time
+from mexica_ai.server.weight_sets import WeightSets
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 SERVICE_NAME = engine_pb2.DESCRIPTOR.services_by_name["EngineService"].full_name
@@ -77,6 +78,10 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         self._limiter = limiter
         self._analyses: dict[tuple[str, str], set[asyncio.Event]] = {}  # (caller, name) -> what ends them
         self._engine_version = metadata.version("mexica-ai")
+
+    def use_weights(self, weights: WeightSets) -> None:
+        """Search with other sets of weights from now on; searches that have begun keep theirs."""
+        self._weights = weights
 
     # --- searches
 
@@ -362,9 +367,9 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
 def _call(context: Context) -> Call:
     remaining_s = handlers.remaining_s(context)
     deadline = None if remaining_s is None else loop_time() + remaining_s
+    attempts = handlers.num_attempts(context)
     # What is left to a later attempt says nothing of the deadline that the caller has set.
-    allowed_s = None if handlers.num_attempts(context) else remaining_s
-    return Call(CALLER.get(), context.peer(), deadline, allowed_s)
+    return Call(CALLER.get(), context.peer(), deadline, None if attempts else remaining_s, attempts, handlers.retries(context))
 
 
 def _read_position(message: engine_pb2.Position) -> Position:

@@ -26,6 +26,10 @@ from mexica_ai.io.errors import SearchError
 
 MIN_SEARCH_S = 0.01  # shortest time worth a search
 SHUTTING_DOWN = "SHUTTING_DOWN"
+SLOTS_TAKEN = "SLOTS_TAKEN"
+# How long gRPC waits before it sends a call to another server. With 0 its clients never send it (gRPC 1.85), and waits
+# of 1 ms have hung others: https://github.com/grpc/grpc/issues/41036
+MOVE_S = 0.01
 PATIENCE_S = 10.0  # a call without a deadline counts as due after this time
 
 
@@ -37,9 +41,17 @@ def loop_time() -> float:
 class BusyError(SearchError):
     """No slot for this call. `retry_s` is the number of seconds after which a retry makes sense."""
 
-    def __init__(self, problem: str, *, reason: str, retry_s: float) -> None:
-        super().__init__(f"{problem}; expected a retry after {retry_s:.1f} s", reason=reason)
+    def __init__(self, problem: str, *, reason: str, retry_s: float, expected: str = "") -> None:
+        super().__init__(f"{problem}; expected {expected or f'a retry after {retry_s:.1f} s'}", reason=reason)
         self.retry_s = retry_s
+
+
+class MovedError(BusyError):
+    """No slot is free now, and the client has other servers to ask, at once."""
+
+    def __init__(self) -> None:
+        problem, expected = "all search slots are taken now", "the same call at another server, at once"
+        super().__init__(problem, reason=SLOTS_TAKEN, retry_s=MOVE_S, expected=expected)
 
 
 def _future() -> asyncio.Future[Ticket]:
@@ -82,6 +94,23 @@ class _Caller:
         return not (self.running or self.waiting)
 
 
+@dataclass(frozen=True)
+class _Busy:
+    """How long slots were taken until a time, and how many of them have been since; replaced as a whole."""
+
+    until_s: float = 0.0
+    since: float = 0.0
+    number: int = 0
+    loop: asyncio.AbstractEventLoop | None = None
+
+    def seconds(self) -> float:
+        return self.until_s + self.number * max(0.0, self.loop.time() - self.since) if self.loop else 0.0
+
+    def then(self, number: int) -> _Busy:
+        loop = asyncio.get_running_loop()
+        return _Busy(self.seconds(), loop.time(), number, loop)
+
+
 class SearchSlots:
     """The slots of one server; all methods run in one event loop.
 
@@ -117,6 +146,11 @@ class SearchSlots:
         self._numbers = itertools.count()
         self._yield_timer: asyncio.TimerHandle | None = None
         self._is_closed = False
+        self._busy = _Busy()
+
+    def busy_s(self) -> float:
+        """Return for how many seconds slots have been taken, those of all slots together; from any thread."""
+        return self._busy.seconds()
 
     @property
     def num_waiting(self) -> int:
@@ -191,8 +225,12 @@ class SearchSlots:
 
         Does nothing while a slot is free: then there is time to read the request, which may need no slot.
         """
-        if self._is_closed or not self._is_free(self._account(caller)):
+        if self._is_closed or self.would_wait(caller):
             self._ticket(caller, budget_s, deadline)
+
+    def would_wait(self, caller: str) -> bool:
+        """Return whether a call of this caller finds no slot free now."""
+        return not (self._is_closed or self._is_free(self._account(caller)))
 
     def note_ending(self, ticket: Ticket) -> None:
         """Note that a search was answered or stopped: its slot will soon be free for the next call."""
@@ -206,6 +244,7 @@ class SearchSlots:
     def give_back(self, ticket: Ticket) -> None:
         """Free a slot for the next call."""
         self._running.remove(ticket)
+        self._busy = self._busy.then(len(self._running))
         self._count(ticket, loop_time())
         self._callers[ticket.caller].running -= 1
         while len(self._running) < self._slots and (best := self._next()) is not None:
@@ -298,6 +337,7 @@ class SearchSlots:
         if ticket.deadline is not None:
             ticket.ends_at = min(ticket.ends_at, ticket.deadline)
         self._running.add(ticket)
+        self._busy = self._busy.then(len(self._running))
         return ticket
 
     def _remove(self, ticket: Ticket) -> None:

@@ -1,8 +1,8 @@
 """Traces of calls: the `traceparent` of a caller (W3C Trace Context), and spans for OpenTelemetry.
 
-Without the setting `tracing` a call only has the trace id of its caller, for the log. With it, each call is a span
-below the caller's, and what the call waits for are spans below that: `queue`, `search`, `answer`. The standard
-environment variables `OTEL_*` say where spans go and which are kept.
+Without the setting `tracing` a call only has the trace id of its caller, for the log. With it, each call but those of
+health checks is a span below the caller's, and what the call waits for are spans below that: `queue`, `search`,
+`answer`. The standard environment variables `OTEL_*` say where spans go and which are kept.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ CLOSE_S = 2.0  # longest time at the end to send the last spans
 # https://www.w3.org/TR/trace-context/#traceparent-header; later versions may have more fields.
 _TRACEPARENT = re.compile(r"(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(-.*)?")
 _HEADERS = ("traceparent", "tracestate")
+_HEALTH = "grpc.health.v1.Health"  # each client watches it as long as it is connected
 
 
 class Span:
@@ -104,6 +105,8 @@ class OpenTelemetry(Tracing):
         from opentelemetry.trace import SpanKind
 
         service, _, name = method.removeprefix("/").rpartition("/")
+        if service == _HEALTH:
+            return super().begin(method, metadata)
         carrier = {key: metadata[key] for key in _HEADERS if key in metadata}
         recorded = self._tracer.start_span(
             f"{service}/{name}",

@@ -74,6 +74,11 @@ def _add_connection_options(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT",
         help=f"the server's address, or a gRPC target of several servers (default: {DEFAULT_SERVER})",
     )
+    add_security_options(options)
+
+
+def add_security_options(options: argparse._ActionsContainer) -> None:
+    """Add the options of the token and of TLS."""
     options.add_argument(
         "--token-file",
         metavar="FILE",

@@ -41,11 +41,15 @@ class HttpContext:
 
     Attributes
     ----------
+    retries : bool
+        False: no client of HTTP makes a rejected call again by itself.
     read : coroutine function
         Returns the next request, as it is read by the handler's deserializer, or `grpc.aio.EOF`.
     status : google.rpc.Status or None
         With which the call has ended, if that is an error.
     """
+
+    retries = False
 
     def __init__(self, peer: str, common_name: bytes | None, deadline: float | None) -> None:
         self._peer, self._common_name, self._deadline = peer, common_name, deadline

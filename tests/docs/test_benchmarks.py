@@ -88,6 +88,28 @@ def test_bench_env():
 
 
 @pytest.mark.real("processes")
+def test_bench_moves():
+    done = run("bench_moves.py", "--servers", 2, "--callers", 2, "--time", 0.01, "--duration", 0.3, "--moves", 0, 4)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["max_moves 0", "max_moves 4"]
+    assert all(line.endswith("refused {}") for line in lines)
+
+
+@pytest.mark.real("processes")
+def test_simulate_replicas():
+    options = ["--replicas", 10, "--slots", 1, "--calls", 2000, "--load", 0.3, 2.0]
+    rows = {(row["choice"], row["load"]): row for row in figures("simulate_replicas.py", *options)["rows"]}
+    for (choice, load), row in rows.items():
+        served = (1 - row["refused"]) * load
+        assert row["busy"] == pytest.approx(served, abs=0.1), choice
+        assert row["refused"] > 0.4 if load > 1 else row["refused"] < 0.05
+        assert row["wait_p50_s"] <= row["wait_p95_s"] <= row["wait_p99_s"] <= 0.9
+    # To ask five servers finds one with a free slot more often than to ask two, or one.
+    assert rows["move", 0.3]["wait_p95_s"] <= rows["two", 0.3]["wait_p95_s"] < rows["random", 0.3]["wait_p95_s"]
+
+
+@pytest.mark.real("processes")
 @pytest.mark.parametrize("folder", ["", "tzolkin"])
 def test_the_signature_is_the_committed_one(folder):
     done = run("signature.py", *(["--game", folder] if folder else []), "--check")

@@ -319,6 +319,21 @@ def test_a_caller_does_not_learn_what_another_one_has_asked(tmp_path):
     server.close()
 
 
+def test_results_are_shared_if_the_operator_says_so(tmp_path):
+    tokens = tmp_path / "tokens"
+    tokens.write_text("alice 0123456789abcdef\nbob fedcba9876543210\n")
+    tokens.chmod(0o600)
+    search = CountingSearch()
+    server = RunningServer(search, tokens_file=str(tokens), share_results=True)
+    found = []
+    for token in ("0123456789abcdef", "fedcba9876543210"):
+        with Client(server.address, token=token) as client:
+            found.append(client.best_turn(ai.new_game("nim", piles=[3, 4, 5]), iterations=50, seed=3, threads=1))
+    assert search.count == 1
+    assert found[0] == found[1]
+    server.close()
+
+
 def question(**changed):
     config = {"iterations": 20, "threads": 1, "memory_mb": 8}
     limits = ai.Limits(**{**config, **changed.pop("limits", {})})

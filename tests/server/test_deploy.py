@@ -3,6 +3,7 @@
 Nothing here starts a container: docs/operating.md lists further trials.
 """
 
+import json
 import re
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import kubernetes_validate
+import prometheus_client
 import pytest
 import yaml
 from certificates import make_certificate
@@ -176,14 +178,75 @@ def test_prometheus_scrapes_the_servers_of_compose():
     assert set(services["prometheus"]["networks"]) <= set(services["mexica-ai"]["networks"])
 
 
-def test_the_rules_ask_for_metrics_that_there_are():
+def metrics_there():
+    """Return the names of the metrics of a server."""
+    metrics = PrometheusMetrics("127.0.0.1", 0)
+    metrics.server("1", 1, lambda: 0, lambda: 0.0)
     there = set()
-    for family in PrometheusMetrics("127.0.0.1", 0).registry.collect():
+    for family in metrics.registry.collect():
         there |= {family.name, *(f"{family.name}{ending}" for ending in ("_total", "_bucket", "_count", "_sum"))}
-    texts = [(DEPLOY / "prometheus" / "rules.yml").read_text(), (KUBERNETES / "autoscaler.yaml").read_text()]
-    asked = set(re.findall(r"\bmexica_ai_\w+", " ".join(texts)))
-    assert len(asked) >= 5
-    assert asked <= there
+    return there
+
+
+def adapter():
+    return yaml.safe_load((DEPLOY / "prometheus" / "adapter.yml").read_text())["rules"]
+
+
+def dashboard():
+    return json.loads((DEPLOY / "grafana" / "dashboard.json").read_text())
+
+
+@pytest.mark.parametrize("name", ["prometheus/rules.yml", "prometheus/adapter.yml", "grafana/dashboard.json"])
+def test_only_metrics_that_there_are_are_asked_for(name):
+    text = (DEPLOY / name).read_text()
+    made = {rule["name"]["as"] for rule in adapter()}
+    asked = set(re.findall(r"\b(?:mexica_ai|process)_[a-z_]+", text)) - made
+    assert len(asked) >= 4
+    assert asked <= metrics_there() | {"mexica_ai_v"}
+
+
+def test_the_autoscaler_asks_for_metrics_of_the_adapter():
+    metrics = manifests()["HorizontalPodAutoscaler"]["spec"]["metrics"]
+    asked = [metric["pods"]["metric"]["name"] for metric in metrics]
+    assert asked == [rule["name"]["as"] for rule in adapter()]
+
+
+def test_metrics_have_no_second_one_of_the_time_when_they_were_made():
+    text = prometheus_client.generate_latest(PrometheusMetrics("127.0.0.1", 0).registry).decode()
+    assert "mexica_ai_searches_total" in text
+    assert "_created" not in text
+
+
+def test_bounds_of_histograms_that_are_asked_for_exist():
+    metrics = PrometheusMetrics("127.0.0.1", 0)
+    metrics.search_ended(1, 0.5)
+    there = {
+        sample.labels["le"]
+        for family in metrics.registry.collect()
+        for sample in family.samples
+        if sample.name == "mexica_ai_deadline_margin_seconds_bucket"
+    }
+    text = (DEPLOY / "prometheus" / "rules.yml").read_text() + json.dumps(dashboard()).replace("\\", "")
+    assert set(re.findall(r'le="([^"]+)"', text)) == {"0.0"} <= there
+
+
+def test_the_dashboard():
+    panels = dashboard()["panels"]
+    assert len({panel["id"] for panel in panels}) == len({panel["title"] for panel in panels}) == len(panels) >= 10
+    places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in panels}
+    assert len(places) == len(panels)
+    for panel in panels:
+        assert panel["targets"]
+        assert all(target["expr"].count("(") == target["expr"].count(")") for target in panel["targets"])
+        assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"])
+    assert {each["name"] for each in dashboard()["templating"]["list"]} == {"datasource", "job"}
+
+
+def test_alerts_are_of_what_callers_suffer():
+    (group,) = yaml.safe_load((DEPLOY / "prometheus" / "rules.yml").read_text())["groups"]
+    names = [rule["alert"] for rule in group["rules"]]
+    assert len(set(names)) == len(names)
+    assert {"MexicaAiMissesDeadlines", "MexicaAiWaits", "MexicaAiSlow", "MexicaAiSlotsFull"} <= set(names)
 
 
 @pytest.mark.real("processes")
@@ -240,6 +303,55 @@ def test_envoy_accepts_the_file(tmp_path):
     text = (DEPLOY / "envoy.yaml").read_text().replace("/etc/mexica-ai/secrets", str(tmp_path))
     (tmp_path / "envoy.yaml").write_text(text)
     subprocess.run([program, "--mode", "validate", "--config-path", tmp_path / "envoy.yaml"], check=True)
+
+@pytest.mark.real("processes")
+def test_prometheus_accepts_the_queries_of_the_dashboard_and_the_adapter(tmp_path):
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("needs promtool")
+    queries = [target["expr"] for panel in dashboard()["panels"] for target in panel["targets"]]
+    queries += [rule["metricsQuery"] for rule in adapter()]
+    given = {"$__rate_interval": "1m", "$job": "a", "<<.GroupBy>>": "pod", "<<.LabelMatchers>>": 'pod=~"a|b"'}
+    for name, value in given.items():
+        queries = [query.replace(name, value) for query in queries]
+    rules = [{"record": f"query_{number}", "expr": query} for number, query in enumerate(queries)]
+    path = tmp_path / "queries.yml"
+    path.write_text(yaml.safe_dump({"groups": [{"name": "queries", "rules": rules}]}))
+    subprocess.run([promtool, "check", "rules", path], check=True)
+
+
+ALERTS = """
+rule_files: [%s]
+evaluation_interval: 1m
+tests:
+  - interval: 1m
+    input_series:
+      - {series: 'mexica_ai_slots{job="a"}', values: '2x60'}
+      - {series: 'mexica_ai_slot_busy_seconds_total{job="a"}', values: '0+%dx60'}
+      - {series: 'mexica_ai_deadline_margin_seconds_bucket{job="a",le="0.0"}', values: '0+%dx60'}
+      - {series: 'mexica_ai_deadline_margin_seconds_count{job="a"}', values: '0+100x60'}
+    alert_rule_test:
+      - {eval_time: 50m, alertname: MexicaAiSlotsFull, exp_alerts: [%s]}
+      - {eval_time: 50m, alertname: MexicaAiMissesDeadlines, exp_alerts: [%s]}
+"""
+
+
+@pytest.mark.real("processes")
+@pytest.mark.parametrize("is_bad", [False, True])
+def test_alerts_of_full_slots_and_missed_deadlines(tmp_path, is_bad):
+    promtool = shutil.which("promtool")
+    if promtool is None:
+        pytest.skip("needs promtool")
+    path = DEPLOY / "prometheus" / "rules.yml"
+    (group,) = yaml.safe_load(path.read_text())["groups"]
+    texts = {rule["alert"]: json.dumps(rule["annotations"]["summary"]) for rule in group["rules"]}
+    told = [
+        f'{{exp_labels: {{job: "a"}}, exp_annotations: {{summary: {texts[name]}}}}}' if is_bad else ""
+        for name in ("MexicaAiSlotsFull", "MexicaAiMissesDeadlines")
+    ]
+    busy, late = (115, 5) if is_bad else (60, 0)  # of 120 seconds of slots, and of 100 calls, in a minute
+    (tmp_path / "test.yml").write_text(ALERTS % (path, busy, late, *told))
+    subprocess.run([promtool, "test", "rules", tmp_path / "test.yml"], check=True)
 
 
 # ---- Kubernetes

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
+from grpc_health.v1 import health_pb2
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -65,6 +66,17 @@ def spans(monkeypatch):
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     monkeypatch.setattr(app, "make_tracing", lambda *_: OpenTelemetry(provider))
     return exporter.get_finished_spans
+
+
+def test_health_checks_have_no_spans(spans):
+    server = RunningServer(IdleSearch(), slots=1)
+    server.health.Check(health_pb2.HealthCheckRequest(), metadata=[("traceparent", PARENT)])
+    watch = server.health.Watch(health_pb2.HealthCheckRequest())
+    assert next(watch).status == health_pb2.HealthCheckResponse.SERVING
+    watch.cancel()
+    server.stub.ListGames(engine_pb2.ListGamesRequest())
+    server.close()
+    assert [span.name for span in spans()] == ["mexica_ai.v1.EngineService/ListGames"]
 
 
 def test_a_call_has_spans_of_what_it_waits_for(spans):

@@ -2,12 +2,15 @@
 
 import dataclasses
 import json
+import signal
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import grpc
 import pytest
-from servers import RunningServer, failure
+from servers import IdleSearch, RunningServer, await_that, failure
 
 import mexica_ai as ai
 from mexica_ai.analysis.annotate import evaluate_record
@@ -260,3 +263,103 @@ def test_a_server_does_not_start_with_a_torn_file(files, tmp_path, capsys):
     for args in (["--port", "0"], ["--check-config"]):
         assert main(["serve", "--weights", f"torn={torn}", *args]) == 2
         assert capsys.readouterr() == ("", f"mexica-ai: error: --weights: {problem}\n")
+
+
+# ---- files that change while the server runs
+
+
+def sums(client):
+    return {(one["game"], one["name"]): one["sha256"] for one in client.engine_info()["weights"]}
+
+
+def test_changed_files_are_read_again_when_asked(files, tmp_path, caplog):
+    file = tmp_path / "own.json"
+    file.write_bytes(files["mexica"].read_bytes())
+    position = midgame("mexica")
+    server = RunningServer(None, weights=[f"own={file}"])
+    with Client(server.address) as client:
+
+        def ask():
+            return client.best_turn(position, iterations=50, seed=1, threads=1, weights="own")
+
+        before, first = sums(client), ask()
+        spec = registry.get("mexica").learning.weights
+        spec.save(file, registry.get("mexica").weights())
+        assert ask() == first  # from memory
+        assert sums(client) == before
+        server.run(server._server.reload_weights())
+        after = sums(client)
+        assert after[("mexica", "own")] == after[("mexica", "shipped")] != before[("mexica", "own")]
+        second = ask()  # not the answer that is kept of the old weights
+        shipped = ai.best_turn(position, iterations=50, seed=1, threads=1)
+        assert second.candidates == shipped.candidates != first.candidates
+
+        file.write_text("{}")
+        server.run(server._server.reload_weights())
+        assert sums(client) == after
+        assert ask().candidates == second.candidates
+        assert [str(file) in record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [True]
+    server.close()
+
+
+def test_a_running_search_keeps_its_weights(files, tmp_path):
+    file = tmp_path / "own.json"
+    file.write_bytes(files["mexica"].read_bytes())
+    search = Recording()
+    server = RunningServer(search, weights=[f"own={file}"], slots=1)
+    with Client(server.address) as client, ThreadPoolExecutor(1) as executor:
+        asked = executor.submit(client.best_turn, midgame("mexica"), time_s=60.0, weights="own")
+        search.await_start()
+        registry.get("mexica").learning.weights.save(file, registry.get("mexica").weights())
+        server.run(server._server.reload_weights())
+        server.stop_searches()
+        asked.result()
+        client.best_turn(midgame("mexica"), time_s=0.01, weights="own")
+    server.close()
+    old, new = search.weights
+    assert old.sha256 != new.sha256 == registry.get("mexica").weights().sha256
+
+
+class Recording(IdleSearch):
+    """An idle search that notes its weights."""
+
+    def __init__(self):
+        super().__init__()
+        self.weights = []
+
+    def __call__(self, *args, weights, **options):
+        self.weights.append(weights)
+        return super().__call__(*args, weights=weights, **options)
+
+
+@pytest.mark.real("ports")
+def test_a_metric_tells_of_a_file_that_cannot_be_used(files, tmp_path):
+    file = tmp_path / "own.json"
+    file.write_bytes(files["mexica"].read_bytes())
+    server = RunningServer(None, weights=[f"own={file}"], metrics_port=0)
+    good = file.read_bytes()
+    for content, usable in ((good, 1), (b"{}", 0), (good, 1)):
+        file.write_bytes(content)
+        server.run(server._server.reload_weights())
+        assert server.metrics.registry.get_sample_value("mexica_ai_weights_usable") == usable
+    server.close()
+
+
+@pytest.mark.real("processes")
+def test_a_signal_makes_the_server_read_its_weights_again(files, tmp_path):
+    file = tmp_path / "own.json"
+    file.write_bytes(files["mexica"].read_bytes())
+    command = [sys.executable, "-P", "-m", "mexica_ai", "serve", "--port", "0", "--weights", f"own={file}"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        with Client(process.stdout.readline().split()[-1]) as client:
+            registry.get("mexica").learning.weights.save(file, registry.get("mexica").weights())
+            process.send_signal(signal.SIGHUP)
+            expected = registry.load_weights_file(file).sha256
+            await_that(lambda: sums(client)["mexica", "own"] == expected)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
