@@ -22,8 +22,8 @@ from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig, format_address
-from mexica_ai.web.app import Site, make_app
 from mexica_ai.server.http.connections import Connections
+from mexica_ai.web.app import Site, make_app
 from mexica_ai.web.games import MAX_TURNS
 from mexica_ai.web.guard import Guard
 from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS, MAX_JUDGED
