@@ -126,6 +126,7 @@ def run(args: argparse.Namespace) -> int:
         root_certificates=args.tls_ca or args.tls or None,
         certificate=args.tls_certificate,
         key=args.tls_key,
+        authority=args.authority,
     )
     with common.stop_on_interrupt() as stop:
         report = _in_loop(load.run(make_client, positions, plan, stop))

@@ -304,6 +304,7 @@ def test_envoy_accepts_the_file(tmp_path):
     (tmp_path / "envoy.yaml").write_text(text)
     subprocess.run([program, "--mode", "validate", "--config-path", tmp_path / "envoy.yaml"], check=True)
 
+
 @pytest.mark.real("processes")
 def test_prometheus_accepts_the_queries_of_the_dashboard_and_the_adapter(tmp_path):
     promtool = shutil.which("promtool")

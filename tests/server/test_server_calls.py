@@ -1104,5 +1104,5 @@ def test_the_service_config_is_published():
     assert set(policy["retryableStatusCodes"]) == {"UNAVAILABLE", "RESOURCE_EXHAUSTED"}
     assert float(policy["initialBackoff"].removesuffix("s")) == rejections.FIRST_BACKOFF_S
     assert float(policy["maxBackoff"].removesuffix("s")) == rejections.LAST_BACKOFF_S
-    assert config["retryThrottling"] == {"maxTokens": 500, "tokenRatio": 0.1}
+    assert config["retryThrottling"] == {"maxTokens": 500, "tokenRatio": 4}
     assert json.dumps(config)
