@@ -44,6 +44,7 @@ EXAMPLES = {
     "ApplyTurn": {"position": NIM, "turn": {"actions": ["take 1 1"]}, "withSteps": True},
     "EvaluateRecord": {"start": NIM, "turns": [{"actions": ["take 1 1"]}], "limits": {"iterations": 50}, "seed": "7"},
     "ConsiderProposal": {"position": MEXICA, "actions": ["remove 3"]},
+    "GetView": {"position": NIM, "seat": 1},
     "ListGames": {},
     "GetEngineInfo": {},
 }
