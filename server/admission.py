@@ -16,7 +16,8 @@ from mexica_ai.server import handlers, tracing
 from mexica_ai.server.calls import Call, Question
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.metrics import Metrics
-from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, MovedError, SearchSlots, Ticket, loop_time
+from mexica_ai.server.rejections import least_left_s
+from mexica_ai.server.slots import MIN_SEARCH_S, MOVE_S, BusyError, MovedError, SearchSlots, Ticket, loop_time
 
 # The expected time of a search with a limit of iterations: from the speed of earlier searches, times a factor.
 FIRST_RATE = 5000.0
@@ -101,13 +102,24 @@ class Admission:
         Does nothing while a slot is free: then there is time to read the request, which may need no slot.
         """
         with self._metrics.noting_rejections():
-            if call.retries and call.attempts < self._config.max_moves and self.slots.would_wait(call.caller):
+            if self._moves(call):
+                self._check_deadline(call)
                 raise MovedError
             try:
                 self.slots.check(call.caller, self.expected_s(settings.level_limits), self._search_by(call))
             except BusyError:
                 self._check_deadline(call)
                 raise
+
+    def _moves(self, call: Call) -> bool:
+        """Return whether a call is sent to another server: its client has attempts and time left for that."""
+        left_s = call.remaining_s()
+        return (
+            call.retries
+            and call.attempts < self._config.max_moves
+            and self.slots.would_wait(call.caller)
+            and (left_s is None or left_s > least_left_s(MOVE_S))
+        )
 
     def _check_deadline(self, call: Call) -> None:
         """Raise DeadlineTooShortError if no search ends in time, whatever else the server does."""

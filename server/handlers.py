@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import inspect
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeAlias
@@ -24,6 +25,10 @@ REQUEST_ID: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_requ
 # Clients of gRPC's core send a deadline rounded up, by as much as this share of it: 10.003 s become 10.1 s.
 ROUNDING = 0.01
 ATTEMPTS_KEY = "grpc-previous-rpc-attempts"
+MAX_ATTEMPTS = 10  # more are counted as so many: anyone can send the header
+
+ALLOWED_S: contextvars.ContextVar[float | None] = contextvars.ContextVar("mexica_ai_allowed_s", default=None)
+"""The seconds for which the caller waited when the call came, None without a deadline."""
 
 
 def remaining_s(context: Context) -> float | None:
@@ -42,8 +47,8 @@ def num_attempts(context: Context) -> int:
     if not retries(context):
         return 0
     for key, value in context.invocation_metadata() or ():
-        if key == ATTEMPTS_KEY and str(value).isdecimal():
-            return int(value)
+        if key == ATTEMPTS_KEY and re.fullmatch("[0-9]{1,3}", str(value)):
+            return min(int(value), MAX_ATTEMPTS)
     return 0
 
 

@@ -72,6 +72,7 @@ class LoggingInterceptor(grpc.aio.ServerInterceptor):
         @contextlib.asynccontextmanager
         async def around(_request: Any, context: Context) -> AsyncIterator[None]:
             REQUEST_ID.set(request_id)
+            handlers.ALLOWED_S.set(handlers.remaining_s(context))  # before limits of rates hold the call
             tracing.CALL.set(span)
             code, peer = "", context.peer()  # now, since the connection may be gone later
             try:

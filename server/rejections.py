@@ -110,6 +110,11 @@ def new_status(
     return status
 
 
+def least_left_s(wait_s: float) -> float:
+    """Return the least time left with which a client's gRPC can wait so long and try again."""
+    return JITTER * wait_s + MARGIN_S
+
+
 def _pushback(context: Context, status: status_pb2.Status) -> str | None:
     """Return when gRPC shall make the next attempt: in so many milliseconds, -1 for never, None for its backoff."""
     if status.code not in _RETRIED:
@@ -117,7 +122,7 @@ def _pushback(context: Context, status: status_pb2.Status) -> str | None:
     is_moved = _moves_on(status)
     wait_s = MOVE_S if is_moved else min(FIRST_BACKOFF_S * 2 ** handlers.num_attempts(context), LAST_BACKOFF_S)
     remaining_s = handlers.remaining_s(context)
-    if remaining_s is not None and remaining_s <= JITTER * wait_s + MARGIN_S:
+    if remaining_s is not None and remaining_s <= least_left_s(wait_s):
         # The client's gRPC shows this status then, and not DEADLINE_EXCEEDED while it waits for the next attempt.
         return _NO_RETRY
     return str(round(1000 * wait_s)) if is_moved else None

@@ -177,9 +177,7 @@ class Scheduler:
         call : Call
         limits : Limits
             Of each search.
-        seed : int
-        weights : Weights, optional
-        checks, explain, level, candidates
+        seed, weights, checks, explain, level, candidates
             As of `evaluate_record`; the searches of checks keep to the caps, too.
         """
         stop = Stop()
@@ -201,12 +199,10 @@ class Scheduler:
 
         def begin() -> tuple[Iterator[TurnEvaluation], int]:
             read = record()
+            budget = {name: getattr(limits, name) for name in ("time_s", "iterations", "threads", "memory_mb")}
             evaluations = evaluate_record(
                 read,
-                time_s=limits.time_s,
-                iterations=limits.iterations,
-                threads=limits.threads,
-                memory_mb=limits.memory_mb,
+                **budget,
                 seed=seed,
                 stop=stop,
                 turns=turns,

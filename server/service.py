@@ -369,9 +369,8 @@ def _call(context: Context) -> Call:
     deadline = None if remaining_s is None else loop_time() + remaining_s
     attempts = handlers.num_attempts(context)
     # What is left to a later attempt says nothing of the deadline that the caller has set.
-    return Call(
-        CALLER.get(), context.peer(), deadline, None if attempts else remaining_s, attempts, handlers.retries(context)
-    )
+    allowed_s = None if attempts else handlers.ALLOWED_S.get()
+    return Call(CALLER.get(), context.peer(), deadline, allowed_s, attempts, handlers.retries(context))
 
 
 def _read_position(message: engine_pb2.Position) -> Position:

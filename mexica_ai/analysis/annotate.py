@@ -315,7 +315,7 @@ def evaluate_record(
             raise _Stopped
         if not result.iterations:  # it got no processor in its time
             one = dataclasses.replace(settings.limits, time_s=None, iterations=1)
-            return _search(position, dataclasses.replace(settings, limits=one), stop)
+            return search(position, dataclasses.replace(settings, limits=one), stop)
         return result
 
     plan = _Plan(search_position, checks, explain, candidates)

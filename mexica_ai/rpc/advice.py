@@ -14,6 +14,7 @@ import socket
 import ssl
 import threading
 import time
+from typing import Any
 
 from mexica_ai.rpc import targets
 
@@ -57,6 +58,9 @@ class Advisor:
         self._asking = threading.Lock()
         self._answers: set[bool] = set()
         self._next_s = -math.inf
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("an Advisor cannot be copied or pickled: it belongs to a connection; make one for each")
 
     def on_failure(self, message: str) -> str:
         """Return what to do, by what gRPC says; empty if nothing is known."""

@@ -217,7 +217,8 @@ class Calls:
         stop: Stop | None = None,
     ) -> Call[Result]:
         """Do what `best_turn` does, within `limits`: for engines."""
-        message = _limits_message(limits)
+        names = ("time_s", "iterations", "memory_mb", "threads")
+        message = _limits(**{name: getattr(limits, name) for name in names})
         request = engine_pb2.BestTurnRequest(
             **_search(position, message, seed, candidates, None, weights), **_restrictions(allow, avoid, None)
         )
@@ -368,7 +369,7 @@ class Calls:
             start=wire.position_to_message(start),
             turns=[engine_pb2.Turn(actions=turn) for turn in turns],
             limits=limits,
-            seed=_seed(seed),
+            seed=None if seed is None else resolve_seed(seed),
             first_turn=first_turn,
             num_turns=num_turns,
             weights=_weights(weights),
@@ -403,7 +404,7 @@ class Calls:
         **options: Any,
     ) -> Call[Position]:
         """Have the server deal a new game; see `mexica_ai.new_game`."""
-        request = engine_pb2.NewGameRequest(players=players, seed=_seed(seed))
+        request = engine_pb2.NewGameRequest(players=players, seed=None if seed is None else resolve_seed(seed))
         registry.get(game)
         wire.options_to_request(request, game, {name: value for name, value in options.items() if value is not None})
         return Call("NewGame", request, lambda answer: wire.position_from_message(answer.full_position), timeout_s)
@@ -433,7 +434,7 @@ class Calls:
             position=wire.position_to_message(position),
             turn=engine_pb2.Turn(actions=[] if draws_only else split_turn(cast(Any, turn))),
             draw_events=draw_events,
-            seed=_seed(seed),
+            seed=None if seed is None else resolve_seed(seed),
             allow_partial=partial,
             with_steps=steps,
             with_views=views,
@@ -549,7 +550,7 @@ def _search(
     return {
         "position": None if position is None else wire.position_to_message(position),
         "limits": limits,
-        "seed": _seed(seed),
+        "seed": None if seed is None else resolve_seed(seed),
         "num_candidates": candidates,
         "level": level or 0,
         "weights": _weights(weights),
@@ -580,23 +581,10 @@ def _weights(name: str | None) -> str:
     return name
 
 
-def _seed(seed: int | None) -> int | None:
-    return None if seed is None else resolve_seed(seed)
-
-
 def _limits(**limits: Any) -> engine_pb2.Limits:
     given = {name: value for name, value in limits.items() if value is not None}
     Limits(**given, unlimited=True)
     return engine_pb2.Limits(**given)
-
-
-def _limits_message(limits: Limits) -> engine_pb2.Limits:
-    return engine_pb2.Limits(
-        time_s=limits.time_s,
-        iterations=limits.iterations,
-        memory_mb=limits.memory_mb,
-        threads=limits.threads,
-    )
 
 
 def _timeout(time_s: float | None, timeout_s: float | None) -> float:

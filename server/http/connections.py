@@ -100,7 +100,7 @@ class Connection(H11Protocol):
         self._joining: asyncio.Task[object] | None = None
         self._limit: asyncio.TimerHandle | None = None
         self._calls: set[asyncio.Task[None]] = set()
-        self.app_state |= {"calls": self._calls, "opened_s": self.loop.time()}
+        self.app_state |= {"calls": self._calls, "opened_s": self.loop.time(), "drop": self.drop}
         self._set_limit(True)
         connections.open[self] = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import math
 import socket
 import ssl
@@ -25,6 +26,8 @@ BACKLOG = 1024  # connections that the kernel keeps until they are accepted
 MAX_HEAD_BYTES = 1 << 14
 END_S = 1.0  # for connections when the server ends
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 30), (socket.TCP_KEEPINTVL, 10), (socket.TCP_KEEPCNT, 1))
+
+_logger = logging.getLogger("mexica_ai.server")
 
 
 class _Uvicorn(uvicorn.Server):
@@ -106,13 +109,17 @@ class Door:
         """
         if self._config.tls_certificate is None or num_read == self._num_read:
             return
-        self._num_read = num_read
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self._config.tls_certificate, self._config.tls_key)
+        try:
+            context.load_cert_chain(self._config.tls_certificate, self._config.tls_key)
+            if self._config.tls_client_ca is not None:
+                context.verify_mode = ssl.CERT_REQUIRED
+                context.load_verify_locations(self._config.tls_client_ca)
+        except (OSError, ValueError) as error:  # replaced since they were checked; tried again at the next look
+            _logger.warning("HTTP keeps its certificate: the files have changed meanwhile: %s", error)
+            return
         context.set_alpn_protocols(["http/1.1"])
-        if self._config.tls_client_ca is not None:
-            context.verify_mode = ssl.CERT_REQUIRED
-            context.load_verify_locations(self._config.tls_client_ca)
+        self._num_read = num_read
         self._uvicorn.config.ssl = context
 
     async def close(self, flush_s: float) -> None:

@@ -31,6 +31,7 @@ from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.errors import status_of
 from mexica_ai.server.http import problems
 from mexica_ai.server.http.calls import Calls
+from mexica_ai.server.http.connections import REQUEST_S
 from mexica_ai.server.http.endpoints import TIMEOUT_HEADER, Endpoint, Method
 from mexica_ai.server.http.problems import RefusedError
 from mexica_ai.server.logs import ID_KEY, request_id_of
@@ -134,6 +135,14 @@ class Site:
         request_id = request_id_of(Headers(scope=scope))
         scope["state"]["request_id"] = request_id
 
+        is_read = not {"content-length", "transfer-encoding"} & set(Headers(scope=scope))
+
+        async def receive_on() -> Message:
+            nonlocal is_read
+            message = await receive()
+            is_read = is_read or (message["type"] == "http.request" and not message.get("more_body", False))
+            return message
+
         async def send_on(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
@@ -141,9 +150,16 @@ class Site:
                     headers[name] = value
                 if not self.is_open or loop_time() > scope["state"]["opened_s"] + self._max_age_s:
                     headers["Connection"] = "close"
-            await send(message)
+                if message["status"] >= 400 and not is_read:
+                    headers["Connection"] = "close"  # nobody waits for the rest of what was refused
+            try:
+                async with asyncio.timeout(REQUEST_S):
+                    await send(message)
+            except TimeoutError:  # the client does not read
+                scope["state"]["drop"]()
+                raise
 
-        await self._app(scope, receive, send_on)
+        await self._app(scope, receive_on, send_on)
 
     def refusal(self, scope: Scope) -> RefusedError | None:
         """Return why a request is refused, None if it is not."""

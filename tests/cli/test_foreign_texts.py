@@ -266,7 +266,7 @@ OWN = {
         "side_by_side.comparison_json(searched, position)",
     },
     "mexica_ai/web/main.py": {"url"},
-    "server/main.py": {"f'listening on {server.address}'"},
+    "server/main.py": {"f'listening on {server.address}'", "f'HTTP on {server.http_address}'"},
 }
 
 

@@ -37,6 +37,7 @@ from mexica_ai.game.edit import Editor
 from mexica_ai.game.entry import Kind
 from mexica_ai.games.coatl.invariants import CoatlChecker
 from mexica_ai.io.strict import Findings
+from mexica_ai.rpc.advice import Advisor
 from mexica_ai.rpc.calls import Calls
 from mexica_ai.rpc.client import AsyncClient, Client
 from mexica_ai.session import Session
@@ -113,6 +114,7 @@ def run():
 EXAMPLES = {
     "mexica_ai.analysis.drill.Progress": (lambda tmp_path: Progress(str(tmp_path / "none.json")), vars),
     "mexica_ai.rpc.calls.Calls": (Calls, lambda calls: type(calls)),
+    "mexica_ai.rpc.advice.Advisor": (lambda: Advisor("127.0.0.1:1", has_tls=False, is_direct=True), None),
     "mexica_ai.rpc.client.Client": (lambda: Client("127.0.0.1:1"), None),
     "mexica_ai.rpc.client.AsyncClient": (lambda: AsyncClient("127.0.0.1:1"), None),
     "mexica_ai.engines.process.ProcessEngine": (lambda: ProcessEngine.__new__(ProcessEngine), None),

@@ -179,6 +179,9 @@ class Context:
     def peer(self):
         return "peer"
 
+    def invocation_metadata(self):
+        return ()
+
 
 def short_search(position, limits, *, stop=None, **options):
     """Search for one iteration in place of a run's `result`, whatever the limits."""
@@ -328,7 +331,7 @@ def mutated_message(random_, message):
         owner = message
         while True:
             field = random_.choice(owner.DESCRIPTOR.fields)
-            if field.message_type is None or random_.random() < 0.1:
+            if field.message_type is None or random_.random() < 0.1 or field.message_type.GetOptions().map_entry:
                 break
             if field.is_repeated:
                 entries = getattr(owner, field.name)
@@ -345,7 +348,9 @@ def mutated_message(random_, message):
 
 def mutate_field(random_, owner, field):
     kind = random_.randrange(3)
-    if field.is_repeated:
+    if field.message_type and field.message_type.GetOptions().map_entry:
+        getattr(owner, field.name)[random_.choice(TEXTS)] = float(random_.choice(INT32))
+    elif field.is_repeated:
         entries = getattr(owner, field.name)
         if random_.random() < LONG_LISTS:
             for _ in range(20_000):

@@ -345,6 +345,7 @@ def test_best_turn_plays_on():
         "seed",
         "threads",
         "weights",
+        "first_actions",
     }
     assert set(result.to_json()["candidates"][0]) == {
         "turn",
@@ -354,6 +355,8 @@ def test_best_turn_plays_on():
         "prior",
         "line",
         "forecast",
+        "value_error",
+        "expected_scores_error",
     }
 
 

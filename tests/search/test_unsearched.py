@@ -15,6 +15,7 @@ from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.search import SearchRun
 from mexica_ai.analysis.settings import SearchSettings
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.cli import report
 from mexica_ai.draw.search import draw_candidates, draw_growth
 from mexica_ai.game.position import Position
@@ -88,9 +89,12 @@ def test_a_record_is_valued_even_if_a_search_got_no_time() -> None:
     turn = ai.best_turn(position, iterations=10, seed=1).turn
     record: dict[str, Any] = {"game": "nim", "version": 1, "start": position.to_json(), "turns": [turn]}
     record |= {"termination": "unfinished", "scores": None, "winners": None}
-    (found,) = evaluate_record(record, iterations=10, search=lambda position, settings, stop: _hungry(position))
+    (found,) = evaluate_record(record, iterations=10, search=_hungry)
     assert len(found.before) == len(found.after) == 3
 
 
-def _hungry(position: Position) -> Result:
+def _hungry(position: Position, settings: SearchSettings, stop: Stop) -> Result:
+    """Search, but get no processor in the limits that were asked for."""
+    if settings.limits.iterations == 1:
+        return SearchRun(position, settings).result()
     return replace(fallback(position), stop_reason="time")

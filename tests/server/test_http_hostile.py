@@ -163,6 +163,16 @@ def test_a_slow_body_ends_its_call(connect, monkeypatch):
     assert (status, problem["reason"], problem["code"]) == (408, "NO_MESSAGE", "DEADLINE_EXCEEDED")
 
 
+def test_who_is_refused_before_the_end_of_a_body_is_disconnected(connect):
+    client = connect()
+    head = "POST /v1/best-turn HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 100000000"
+    client.sendall(f"{head}\r\n\r\nx".encode())
+    received = b""
+    while more := client.recv(1 << 16):
+        received += more
+    assert received.startswith(b"HTTP/1.1 415")
+
+
 @pytest.mark.parametrize(
     "data",
     [

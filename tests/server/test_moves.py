@@ -60,6 +60,16 @@ def test_a_call_is_refused_at_once_and_told_to_move_on(pair):
     assert dict(caught.value.trailing_metadata())["grpc-retry-pushback-ms"] == "10"
 
 
+@pytest.mark.parametrize("attempts", ["2", "2000", "4294967295", "9" * 5000, "-1", "x"])
+def test_any_number_of_attempts_that_a_client_claims_is_harmless(pair, attempts):
+    (busy, _), _ = pair
+    with grpc.insecure_channel(busy.address, [("grpc.enable_retries", 0)]) as channel:
+        ask = channel.unary_unary("/mexica_ai.v1.EngineService/BestTurn")
+        with pytest.raises(grpc.RpcError) as caught:
+            ask(question(60.0).SerializeToString(), metadata=[("grpc-previous-rpc-attempts", attempts)], timeout=30)
+    assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
 @pytest.mark.real("ports")  # gRPC's targets have several addresses only of these
 @pytest.mark.parametrize("ports", [{"port": 0}])
 def test_the_next_server_answers(pair):
