@@ -51,7 +51,7 @@ PROGRAMS = ("arena", "cli", "draw", "server", "train", "v1", "web", "__main__")
 PROGRAMS += ("mexica_ai.io.terminal", "mexica_ai.env.openspiel")
 ABSTRACT = (Editor, Engine)
 # Classes that cannot be copied; their errors say what to do instead.
-REFUSED = (ai.SearchRun, ai.Stop, AsyncClient, Beam, Client, ProcessEngine, Search, Stream, TurnSearch, UCT)
+REFUSED = (Advisor, ai.SearchRun, ai.Stop, AsyncClient, Beam, Client, ProcessEngine, Search, Stream, TurnSearch, UCT)
 
 
 def public_classes():
