@@ -31,7 +31,8 @@ cdef bint turn_may_begin(const action_t* first, int num_first, action_t action) 
 cdef int turn_canonical(const GameOps* ops, const void* state, action_t* turn, int n,
                         TurnScratchC* scratch) noexcept nogil
 
-# Appends the policy's best action (the first of equals; to begin with, of `first`) until the turn has ended. `state` is the state before the turn,
+# Appends the policy's best action (the first of equals; to begin with, of `first`) until the turn has ended. `state` is
+# the state before the turn,
 # `turn` its first n actions. Returns the length of the turn.
 cdef int turn_finish(const GameOps* ops, const void* weights, const void* state, action_t* turn, int n,
                      TurnScratchC* scratch) noexcept nogil

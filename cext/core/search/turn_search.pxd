@@ -65,7 +65,8 @@ cdef class TurnSearch:
     # they are of another game.
     cdef int _use_weights(self, object weights) except -1
 
-    # Restricts the first action of the turn to those in `allow` (None: any) that are not in `avoid`. Raises SearchError if
+    # Restricts the first action of the turn to those in `allow` (None: any) that are not in `avoid`. Raises SearchError
+    # if
     # one is not legal (reason ILLEGAL_FIRST_ACTION) or none is left (NO_FIRST_ACTION).
     cdef int _restrict(self, object allow, object avoid) except -1
 

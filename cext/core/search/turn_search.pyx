@@ -161,7 +161,8 @@ cdef class TurnSearch:
             ``line``; of `Search` also ``forecast``, and the standard errors ``value_error`` and
             ``expected_scores_error``), ``iterations``, ``nodes``, ``seconds``, ``stop_reason`` (empty while running),
             ``distinct_turns`` (distinct end-of-turn states reached), ``memory_bytes``, ``threads``, ``seed``,
-            ``first_actions`` (list of dict: ``action``, ``visits``, ``prior``, ``value``; those with visits, most visited
+            ``first_actions`` (list of dict: ``action``, ``visits``, ``prior``, ``value``; those with visits, most
+            visited
             first; empty if the search does not tell).
 
         Raises
