@@ -36,6 +36,11 @@ def resolve_seed(seed: int | None) -> int:
     return seed
 
 
+def check_seed(seed: int | None) -> int | None:
+    """Return a seed that may be left out, None; raises the errors of `resolve_seed`."""
+    return None if seed is None else resolve_seed(seed)
+
+
 def is_time(value: Any) -> bool:
     """Return whether a value is a number of seconds above 0 and at most `MAX_TIME_S`."""
     return type(value) in (int, float) and 0 < value <= MAX_TIME_S

@@ -27,7 +27,7 @@ from mexica_ai.game.proposals import Verdict
 from mexica_ai.game.records import are_figures, parse_record
 from mexica_ai.game.steps import Applied
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError, Violation
-from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.figures import check_seed
 from mexica_ai.io.strict import quote
 from mexica_ai.io.terminal import shorten
 from mexica_ai.rpc import failures, wire
@@ -369,7 +369,7 @@ class Calls:
             start=wire.position_to_message(start),
             turns=[engine_pb2.Turn(actions=turn) for turn in turns],
             limits=limits,
-            seed=None if seed is None else resolve_seed(seed),
+            seed=check_seed(seed),
             first_turn=first_turn,
             num_turns=num_turns,
             weights=_weights(weights),
@@ -404,7 +404,7 @@ class Calls:
         **options: Any,
     ) -> Call[Position]:
         """Have the server deal a new game; see `mexica_ai.new_game`."""
-        request = engine_pb2.NewGameRequest(players=players, seed=None if seed is None else resolve_seed(seed))
+        request = engine_pb2.NewGameRequest(players=players, seed=check_seed(seed))
         registry.get(game)
         wire.options_to_request(request, game, {name: value for name, value in options.items() if value is not None})
         return Call("NewGame", request, lambda answer: wire.position_from_message(answer.full_position), timeout_s)
@@ -434,7 +434,7 @@ class Calls:
             position=wire.position_to_message(position),
             turn=engine_pb2.Turn(actions=[] if draws_only else split_turn(cast(Any, turn))),
             draw_events=draw_events,
-            seed=None if seed is None else resolve_seed(seed),
+            seed=check_seed(seed),
             allow_partial=partial,
             with_steps=steps,
             with_views=views,
@@ -550,7 +550,7 @@ def _search(
     return {
         "position": None if position is None else wire.position_to_message(position),
         "limits": limits,
-        "seed": None if seed is None else resolve_seed(seed),
+        "seed": check_seed(seed),
         "num_candidates": candidates,
         "level": level or 0,
         "weights": _weights(weights),

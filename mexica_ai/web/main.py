@@ -22,7 +22,7 @@ from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig, format_address
-from mexica_ai.server.http.connections import Connections
+from mexica_ai.server.http.connections import OPTIONS, Connections
 from mexica_ai.web.app import Site, make_app
 from mexica_ai.web.games import MAX_TURNS
 from mexica_ai.web.guard import Guard
@@ -106,14 +106,8 @@ async def _serve(config: WebConfig) -> None:
         server = _Server(
             uvicorn.Config(
                 guard,
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                ws="none",
+                **OPTIONS,
                 timeout_graceful_shutdown=int(END_S),
-                log_level="error",  # its warnings are of requests that strangers get wrong
                 ssl_certfile=config.tls_certificate,
                 ssl_keyfile=config.tls_key,
             )

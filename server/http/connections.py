@@ -10,6 +10,7 @@ import asyncio
 import functools
 import logging
 import socket
+from typing import Any
 
 import h11
 import uvicorn
@@ -19,6 +20,15 @@ MAX_CONNECTIONS = 200
 REQUEST_S = 30.0  # for a request with its body, and for the handshake of TLS
 PAUSE_S = 0.1  # after a failure to accept a connection
 REPORT_S = 60.0  # between two reports of such failures
+OPTIONS: dict[str, Any] = {  # of uvicorn, for every application that serves these connections
+    "lifespan": "off",
+    "log_config": None,
+    "access_log": False,
+    "server_header": False,
+    "proxy_headers": False,
+    "ws": "none",
+    "log_level": "error",  # its warnings are of requests that strangers get wrong
+}
 
 _logger = logging.getLogger("mexica_ai.server.http")
 

@@ -17,7 +17,7 @@ import uvicorn
 from mexica_ai.rpc import wire
 from mexica_ai.server.config import ServerConfig, format_address
 from mexica_ai.server.http.calls import Calls
-from mexica_ai.server.http.connections import Connections
+from mexica_ai.server.http.connections import OPTIONS, Connections
 from mexica_ai.server.http.site import Site, methods
 from mexica_ai.v1 import engine_pb2_grpc
 
@@ -63,21 +63,15 @@ class Door:
         self._config, self.site, self._executor = config, site, executor
         self.port = config.http_port
         self.address = format_address(config.http_host, self.port)
-        self._num_read = 0
+        self._num_read = 1
         self._tasks: list[asyncio.Task[None]] = []
         self._uvicorn = _Uvicorn(
             uvicorn.Config(
                 site,
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                ws="none",
+                **OPTIONS,
                 timeout_keep_alive=math.ceil(config.max_connection_idle_s),
                 timeout_graceful_shutdown=int(END_S),
                 h11_max_incomplete_event_size=MAX_HEAD_BYTES,
-                log_level="error",  # its warnings are of requests that strangers get wrong
             )
         )
 
@@ -91,7 +85,8 @@ class Door:
         """
         listener = self._listen()
         self._uvicorn.config.load()
-        self.renew(1)
+        if self._config.tls_certificate is not None:
+            self._uvicorn.config.ssl = self._tls()
         serving = asyncio.create_task(self._uvicorn.serve(sockets=[]))
         while not self._uvicorn.started and not serving.done():
             await asyncio.sleep(0.005)
@@ -109,18 +104,23 @@ class Door:
         """
         if self._config.tls_certificate is None or num_read == self._num_read:
             return
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         try:
-            context.load_cert_chain(self._config.tls_certificate, self._config.tls_key)
-            if self._config.tls_client_ca is not None:
-                context.verify_mode = ssl.CERT_REQUIRED
-                context.load_verify_locations(self._config.tls_client_ca)
+            self._uvicorn.config.ssl = self._tls()
         except (OSError, ValueError) as error:  # replaced since they were checked; tried again at the next look
             _logger.warning("HTTP keeps its certificate: the files have changed meanwhile: %s", error)
-            return
+        else:
+            self._num_read = num_read
+
+    def _tls(self) -> ssl.SSLContext:
+        """Return what new connections are encrypted with, from the files as they are now."""
+        assert self._config.tls_certificate is not None
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self._config.tls_certificate, self._config.tls_key)
         context.set_alpn_protocols(["http/1.1"])
-        self._num_read = num_read
-        self._uvicorn.config.ssl = context
+        if self._config.tls_client_ca is not None:
+            context.verify_mode = ssl.CERT_REQUIRED
+            context.load_verify_locations(self._config.tls_client_ca)
+        return context
 
     async def close(self, flush_s: float) -> None:
         """Let the calls in work end within some time, and close all connections."""

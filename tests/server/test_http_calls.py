@@ -512,6 +512,15 @@ def test_renewed_certificates_are_used_for_new_connections(start_server, tmp_pat
     server.run(look())
     assert serial() == second
 
+    async def renew():
+        server._server._door.renew(99)
+
+    server.run(renew())  # as if the files had been replaced after they were checked
+    assert serial() == second
+    make_certificate(tmp_path, "server", authority)
+    server.run(renew())
+    assert serial() != second
+
 
 # ---- the end
 

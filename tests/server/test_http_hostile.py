@@ -3,6 +3,7 @@
 import contextlib
 import json
 import socket
+import threading
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +13,8 @@ from servers import RunningServer
 import mexica_ai as ai
 from mexica_ai.rpc import wire
 from mexica_ai.server import request_timeout
-from mexica_ai.server.http import messages
+from mexica_ai.server.http import messages, site
+from mexica_ai.server.http.connections import Connection
 from mexica_ai.server.service import MAX_REQUEST_BYTES
 from mexica_ai.v1 import engine_pb2
 
@@ -171,6 +173,23 @@ def test_who_is_refused_before_the_end_of_a_body_is_disconnected(connect):
     while more := client.recv(1 << 16):
         received += more
     assert received.startswith(b"HTTP/1.1 415")
+
+
+def test_who_does_not_read_is_disconnected(server, connect, monkeypatch):
+    with server.http() as http:
+        length = len(http.get("/v1/openapi.json").content)
+    dropped, drop = threading.Event(), Connection.drop
+    monkeypatch.setattr(site, "REQUEST_S", 0.05)
+    monkeypatch.setattr(Connection, "drop", lambda one: [drop(one), dropped.set()])
+    client, number = connect(), 40
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.sendall(b"GET /v1/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * number)
+    assert dropped.wait(60)
+    received = 0
+    with contextlib.suppress(ConnectionError):
+        while more := client.recv(1 << 16):
+            received += len(more)
+    assert received < number * length
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Calls that move on: a server whose slots are taken refuses them at once, and gRPC asks the next one."""
 
+import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
@@ -9,8 +10,12 @@ from grpc_status import rpc_status
 from servers import IdleSearch, RunningServer, await_that
 
 import mexica_ai as ai
+from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.rpc import wire
 from mexica_ai.rpc.client import Client
+from mexica_ai.server import handlers, service
+from mexica_ai.server.calls import Call
+from mexica_ai.server.slots import loop_time
 from mexica_ai.v1 import engine_pb2
 
 NIM = ai.new_game("nim", piles=[7, 6, 5])
@@ -68,6 +73,51 @@ def test_any_number_of_attempts_that_a_client_claims_is_harmless(pair, attempts)
         with pytest.raises(grpc.RpcError) as caught:
             ask(question(60.0).SerializeToString(), metadata=[("grpc-previous-rpc-attempts", attempts)], timeout=30)
     assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+
+
+@pytest.mark.parametrize(
+    ("left_s", "fields", "reason"),
+    [
+        (None, {}, "SLOTS_TAKEN"),
+        (10.0, {}, "SLOTS_TAKEN"),
+        (0.11, {}, "NO_TIME_LEFT"),  # too little for an attempt elsewhere
+        (10.0, {"attempts": 2}, "NO_TIME_LEFT"),
+        (10.0, {"retries": False}, "NO_TIME_LEFT"),
+        (10.0, {"allowed_s": 0.05}, "DEADLINE_TOO_SHORT"),
+    ],
+)
+def test_who_is_sent_on(pair, left_s, fields, reason):
+    (busy, _), _ = pair
+
+    async def check():
+        call = Call("", deadline=None if left_s is None else loop_time() + left_s, **fields)
+        busy._server.scheduler.admission.check(call, SearchSettings(ai.Limits(time_s=60.0)))
+
+    with pytest.raises(ai.SearchError) as caught:
+        busy.run(check())
+    assert caught.value.reason == reason
+
+
+def test_a_deadline_is_what_the_caller_gave_when_the_call_came():
+    class Context:
+        def __init__(self, *metadata):
+            self.metadata = metadata
+
+        def time_remaining(self):
+            return 0.05
+
+        def peer(self):
+            return ""
+
+        def invocation_metadata(self):
+            return self.metadata
+
+    async def come():
+        handlers.ALLOWED_S.set(1.0)
+        contexts = (Context(), Context((handlers.ATTEMPTS_KEY, "1")))
+        return [service._call(context).allowed_s for context in contexts]
+
+    assert asyncio.run(come()) == [1.0, None]
 
 
 @pytest.mark.real("ports")  # gRPC's targets have several addresses only of these
