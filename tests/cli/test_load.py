@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from certificates import make_certificate
 from servers import IdleSearch, RunningServer
 
 import mexica_ai as ai
@@ -67,6 +68,18 @@ def test_callers_ask_again(serve, command):
     assert found["refusals"] == {}
     assert found["deadlines_missed"] == found["unfinished"] == found["without_search"] == 0
     assert 0 < found["latency_s"]["p50"] <= found["latency_s"]["p95"] <= found["latency_s"]["max"]
+
+
+def test_over_tls_with_a_certificate_of_another_name(serve, command, tmp_path):
+    authority = make_certificate(tmp_path, "authority")
+    make_certificate(tmp_path, "server", authority)
+    server = serve(tls_certificate=str(tmp_path / "server.pem"), tls_key=str(tmp_path / "server.key"))
+    plan = ("--games", "nim", "--iterations", 20, "--duration", 0.2, "--json")
+    tls = ("--tls-ca", tmp_path / "authority.pem", "--authority", "localhost")
+    code, out, _ = command(server, *plan, *tls)
+    found = json.loads(out)
+    assert (code, found["refusals"]) == (0, {})
+    assert found["answered"] == found["calls"] > 0
 
 
 def test_the_table(serve, command):
