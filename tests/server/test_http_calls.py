@@ -593,7 +593,7 @@ def test_the_extra_is_named_where_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     for name in [name for name in sys.modules if name.startswith("mexica_ai.server.http.")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delattr("mexica_ai.server.http.door")
+    monkeypatch.delattr("mexica_ai.server.http.door", raising=False)  # another test of the worker may have loaded it
     with pytest.raises(ai.SearchError, match=re.escape("pip install 'mexica-ai[http]'")) as caught:
         check(ServerConfig(http_port=0))
     assert caught.value.path == "http_port"

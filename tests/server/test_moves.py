@@ -1,6 +1,5 @@
 """Calls that move on: a server whose slots are taken refuses them at once, and gRPC asks the next one."""
 
-import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
@@ -13,7 +12,6 @@ import mexica_ai as ai
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.rpc import wire
 from mexica_ai.rpc.client import Client
-from mexica_ai.server import handlers, service
 from mexica_ai.server.calls import Call
 from mexica_ai.server.slots import loop_time
 from mexica_ai.v1 import engine_pb2
@@ -96,28 +94,6 @@ def test_who_is_sent_on(pair, left_s, fields, reason):
     with pytest.raises(ai.SearchError) as caught:
         busy.run(check())
     assert caught.value.reason == reason
-
-
-def test_a_deadline_is_what_the_caller_gave_when_the_call_came():
-    class Context:
-        def __init__(self, *metadata):
-            self.metadata = metadata
-
-        def time_remaining(self):
-            return 0.05
-
-        def peer(self):
-            return ""
-
-        def invocation_metadata(self):
-            return self.metadata
-
-    async def come():
-        handlers.ALLOWED_S.set(1.0)
-        contexts = (Context(), Context((handlers.ATTEMPTS_KEY, "1")))
-        return [service._call(context).allowed_s for context in contexts]
-
-    assert asyncio.run(come()) == [1.0, None]
 
 
 @pytest.mark.real("ports")  # gRPC's targets have several addresses only of these
