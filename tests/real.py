@@ -97,6 +97,14 @@ def pytest_xdist_make_scheduler(config, log):
                 self._groups = json.loads(_groups_of_run(config).read_text())
             super().schedule()
 
+        def remove_node(self, node):
+            # Else what a worker that died had done is given to others again, as work without tests, after which they
+            # wait for ever.
+            work = self.assigned_work[node]
+            for scope in [scope for scope, tests in work.items() if all(tests.values())]:
+                del work[scope]
+            return super().remove_node(node)
+
         def _split_scope(self, nodeid):
             return self._groups.get(nodeid, nodeid)
 

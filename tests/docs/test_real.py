@@ -98,6 +98,28 @@ def test_the_tests_of_a_file_with_the_mark_have_one_worker(tmp_path):
     assert [len(set(each)) for each in workers] == [1, 1]
 
 
+@pytest.mark.real("processes")
+def test_a_worker_that_dies_fails_the_run_and_the_others_go_on(tmp_path):
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = real: of the tests\n xdist_group: of pytest-xdist\n")
+    (tmp_path / "test_dying.py").write_text(
+        "import os, pathlib, signal, pytest\ndied = pathlib.Path(__file__).with_name('died')\n"
+        "@pytest.mark.parametrize('index', range(60))\ndef test_dying(index):\n"
+        "    if index == 50 and not died.exists():\n"
+        "        died.touch()\n        os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "pytest", "-p", "real", "-n", "2", "-p", "no:cacheprovider", tmp_path],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 1, done.stdout
+    assert "crashed while running 'test_dying.py::test_dying[50]'" in done.stdout
+    assert "1 failed, 60 passed" in done.stdout
+
+
 def test_no_file_has_tests_in_two_groups(request):
     groups = {}
     for item in request.session.items:
