@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mexica_ai.server.http.door import Door
 
 LINGER_S = 0.5  # longest time between NOT_SERVING and the end of service
+ENDLESS_S = 86_400.0  # longer than any drain
 FLUSH_S = 0.5  # time at the end for unsent answers and streams of health watchers
 MAX_INT32 = 2**31 - 1  # largest value of gRPC's options
 REPORT_S = 86_400.0  # how often concerns about certificates and keys are logged again
@@ -215,10 +216,12 @@ class Server:
         # that have come go on.
         if self._door:
             self._door.site.is_open = False
-        ending = asyncio.ensure_future(self._server.stop(self._config.grace_s + FLUSH_S))
+        going_away = asyncio.ensure_future(self._server.stop(ENDLESS_S))
         await self.scheduler.close(self._config.grace_s)
+        # gRPC's core may crash where two stops end at the same time, so the first gives way before the next begins.
+        going_away.cancel()
+        await asyncio.wait([going_away])
         await self._server.stop(FLUSH_S)
-        await ending
         if self._door:
             await self._door.close(FLUSH_S)
         if self._guarding:

@@ -28,7 +28,7 @@ import mexica_ai as ai
 from mexica_ai.engines import make_engine
 from mexica_ai.rpc import wire
 from mexica_ai.rpc.client import AsyncClient, Client
-from mexica_ai.server import handlers, service
+from mexica_ai.server import app, handlers, service
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.service import MAX_REQUEST_BYTES, SERVICE_NAME
@@ -646,6 +646,32 @@ def test_draining_reports_first_and_answers_what_runs(start_server, nim, monkeyp
         waiting.result(60)
     assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
     draining.join()
+
+
+def test_draining_never_has_two_stops_in_progress(start_server, nim, monkeypatch):
+    server, search = start_server(slots=1, grace_s=0.1)
+    running = server.stub.BestTurn.future(request_for(nim, time_s=LONG_S))
+    search.await_start()
+    core, graces, most = server._server._server, [], []
+
+    class Counted:
+        num_in_progress = 0
+
+        async def stop(self, grace_s):
+            graces.append(grace_s)
+            self.num_in_progress += 1
+            most.append(self.num_in_progress)
+            try:
+                await core.stop(grace_s)
+            finally:
+                self.num_in_progress -= 1
+
+    monkeypatch.setattr(server._server, "_server", Counted())
+    server.drain()
+    assert running.result(60).result.stop_reason == engine_pb2.STOP_REASON_STOPPED
+    # The first tells the clients to go; only the last waits for its end, and ends what is left.
+    assert graces == [app.ENDLESS_S, app.FLUSH_S]
+    assert max(most) == 1
 
 
 def run_serve(arguments):
