@@ -487,6 +487,25 @@ def test_a_search_without_limits_is_watched_and_stopped(threads):
     search.check_visits()
 
 
+@pytest.mark.parametrize("limit", [None, 64])
+def test_the_first_results_of_a_running_search_have_values(limit):
+    state = state_of(MIDGAME)
+    for seed in range(150):
+        search = Search(state, threads=2, seed=seed)
+        worker = threading.Thread(target=search.run, kwargs={"iterations": limit})
+        worker.start()
+        iterations = 0
+        try:
+            while iterations < 20:
+                result = search.result(3)
+                iterations = result["iterations"]
+                if iterations:
+                    assert all(sum(candidate["value"]) == pytest.approx(1) for candidate in result["candidates"])
+        finally:
+            search.stop()
+            worker.join(TOLERANCE_S)
+
+
 def test_an_interrupt_stops_the_search_and_leaves_its_result():
     def interrupt(*_):
         raise KeyboardInterrupt

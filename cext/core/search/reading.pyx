@@ -122,8 +122,8 @@ cdef list _halving_first(SearchC* search, list ends):
     while index != NO_NODE and search.graph.nodes[index].turn == search.root_turn:
         child = _most_visited(search, index, &action)
         index = child if child != SEVERAL_NODES else NO_NODE
-    if index == NO_NODE:
-        return ends
+    if index == NO_NODE or atomic_load_u32(&search.graph.nodes[index].finished) == 0:
+        return ends     # none, or one whose first descent is not backed up yet
     return [index, *(end for end in ends if end != index)][:max(1, len(ends))]
 
 

@@ -162,8 +162,7 @@ cdef class TurnSearch:
             ``expected_scores_error``), ``iterations``, ``nodes``, ``seconds``, ``stop_reason`` (empty while running),
             ``distinct_turns`` (distinct end-of-turn states reached), ``memory_bytes``, ``threads``, ``seed``,
             ``first_actions`` (list of dict: ``action``, ``visits``, ``prior``, ``value``; those with visits, most
-            visited
-            first; empty if the search does not tell).
+            visited first; empty if the search does not tell).
 
         Raises
         ------
@@ -174,10 +173,12 @@ cdef class TurnSearch:
         cdef uint32_t stop = atomic_load_u32(&self.limits.stop)
         if num_candidates < 1:
             raise SearchError(f"candidates: {num_candidates}, expected at least 1", reason="INVALID_LIMITS")
+        # Counted before the candidates are read: whatever is counted has its value in them, also while threads search.
+        counts = self._counts()
         return {
             "candidates": self._candidates(num_candidates),
             "first_actions": self._considered(),
-            **self._counts(),
+            **counts,
             "seconds": monotonic_s() - self.limits.began_s if is_running else self._seconds,
             "stop_reason": stop_reason_word(RUNNING if is_running else stop),
             "threads": self.threads,
