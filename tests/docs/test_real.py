@@ -53,23 +53,28 @@ def test_what_needs_no_mark(tmp_path):
     right.close()
 
 
-@pytest.mark.real("processes")
-@pytest.mark.parametrize(("number", "status"), [(3, 0), (4, 1)])
-def test_what_needed_another_run_is_listed_and_more_than_three_fail_the_run(tmp_path, number, status):
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = real: of the tests\n xdist_group: of pytest-xdist\n")
-    (tmp_path / "test_flaky.py").write_text(
-        f"import pytest\nruns = dict.fromkeys(range({number}), 0)\n"
-        "@pytest.mark.real('time')\n@pytest.mark.parametrize('index', runs)\ndef test_flaky(index):\n"
-        f"    runs[index] += 1\n    assert runs[index] == {real.MAX_RERUNS + 1}\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "pytest", "-p", "real", "-n", "0", tmp_path],
-        cwd=tmp_path,
+def run_tests(folder, *, workers):
+    """Run the tests of a folder as those of the project are run."""
+    (folder / "pytest.ini").write_text("[pytest]\nmarkers = real: of the tests\n xdist_group: of pytest-xdist\n")
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "pytest", "-p", "real", "-n", str(workers), "-p", "no:cacheprovider", folder],
+        cwd=folder,
         env={**os.environ, "PYTHONPATH": str(TESTS)},
         capture_output=True,
         text=True,
         timeout=120,
     )
+
+
+@pytest.mark.real("processes")
+@pytest.mark.parametrize(("number", "status"), [(3, 0), (4, 1)])
+def test_what_needed_another_run_is_listed_and_more_than_three_fail_the_run(tmp_path, number, status):
+    (tmp_path / "test_flaky.py").write_text(
+        f"import pytest\nruns = dict.fromkeys(range({number}), 0)\n"
+        "@pytest.mark.real('time')\n@pytest.mark.parametrize('index', runs)\ndef test_flaky(index):\n"
+        f"    runs[index] += 1\n    assert runs[index] == {real.MAX_RERUNS + 1}\n"
+    )
+    done = run_tests(tmp_path, workers=0)
     assert done.returncode == status, done.stdout
     assert f"{number} tests were run again" in done.stdout
     assert "test_flaky[0]: assert 2 == 3" in done.stdout
@@ -77,21 +82,13 @@ def test_what_needed_another_run_is_listed_and_more_than_three_fail_the_run(tmp_
 
 @pytest.mark.real("processes")
 def test_the_tests_of_a_file_with_the_mark_have_one_worker(tmp_path):
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = real: of the tests\n xdist_group: of pytest-xdist\n")
     for name in "ab":
         (tmp_path / f"test_{name}.py").write_text(
             "import pytest\n@pytest.mark.real('time')\n@pytest.mark.parametrize('index', range(8))\n"
             "def test_worker(index, worker_id):\n    with open(__file__ + '.log', 'a') as log:\n"
             "        print(worker_id, file=log)\n"
         )
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "pytest", "-p", "real", "-n", "2", "-p", "no:cacheprovider", tmp_path],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    done = run_tests(tmp_path, workers=2)
     assert done.returncode == 0, done.stdout
     workers = [path.read_text().split() for path in tmp_path.glob("*.log")]
     assert [len(each) for each in workers] == [8, 8]
@@ -100,21 +97,13 @@ def test_the_tests_of_a_file_with_the_mark_have_one_worker(tmp_path):
 
 @pytest.mark.real("processes")
 def test_a_worker_that_dies_fails_the_run_and_the_others_go_on(tmp_path):
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = real: of the tests\n xdist_group: of pytest-xdist\n")
     (tmp_path / "test_dying.py").write_text(
         "import os, pathlib, signal, pytest\ndied = pathlib.Path(__file__).with_name('died')\n"
         "@pytest.mark.parametrize('index', range(60))\ndef test_dying(index):\n"
         "    if index == 50 and not died.exists():\n"
         "        died.touch()\n        os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "pytest", "-p", "real", "-n", "2", "-p", "no:cacheprovider", tmp_path],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    done = run_tests(tmp_path, workers=2)
     assert done.returncode == 1, done.stdout
     assert "crashed while running 'test_dying.py::test_dying[50]'" in done.stdout
     assert "1 failed, 60 passed" in done.stdout
