@@ -42,7 +42,9 @@ def test_what_the_shell_loads_is_there():
     for name in set(named) - {"palette.css"}:
         assert (STATIC / name).is_file()
     scripts = {path.name for path in STATIC.glob("*.js")}
-    assert scripts - {"editor.js"} <= set(named)
+    loaded_later = {name for path in STATIC.glob("*.js") for name in re.findall(r"import\('\./([^']+)'\)", path.read_text())}
+    assert loaded_later == {"dialogs.js", "editor.js", "home.js"}
+    assert scripts - loaded_later == {name for name in named if name.endswith(".js") and "/" not in name}
     assert "<style" not in shell
     assert " style=" not in shell
     assert not re.search(r"<script(?![^>]* src=)", shell)

@@ -105,6 +105,9 @@ export const button = (words, run, {kind, pressed, off, title, label} = {}) => h
   class=${kind ?? nothing} aria-pressed=${pressed ?? nothing} ?disabled=${off} title=${title || nothing}
   aria-label=${label ?? nothing} @click=${run}>${words}</button>`;
 
+/** The first element of the page that a selector matches. */
+export const find = selector => document.querySelector(selector);
+
 export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 
 /** A select of [value, words] that shows `value`. */

@@ -1,0 +1,35 @@
+// Keys of a game's page.
+import {find, settings} from './api.js';
+
+/** Run what a key means on a page. */
+export function onKey(page, event) {
+  const {key, target} = event;
+  if (event.defaultPrevented || event.altKey || page.dialog || page.snap.handover != null) return;
+  const isText = target.matches('input:not([type=range]), textarea, select');
+  const isReview = page.mode === 'review';
+  const name = (event.ctrlKey || event.metaKey ? 'Ctrl+' : '') + (key === 'Z' ? 'Shift+Z' : key);
+  const run = {
+    'Ctrl+z': page.isMine && (() => page.undo()), 'Ctrl+y': page.isMine && (() => page.redoOne()),
+    'Ctrl+Shift+Z': page.isMine && (() => page.redoOne()), Escape: () => escape(page),
+    ...settings.keys && {'?': () => page.ask('help'), T: () => page.ask('text')},
+    ...settings.keys && !isReview && {'/': () => find('.typed input').focus(), ...letters(page)},
+    ...isReview && !target.matches('input') && {
+      ArrowLeft: () => page.go(page.at - 1), ArrowRight: () => page.go(page.at + 1), Home: () => page.go(0),
+      End: () => page.go(page.snap.turns.length), ...settings.keys && {n: () => page.goMark(1), N: () => page.goMark(1), p: () => page.goMark(-1), P: () => page.goMark(-1)},
+    },
+  }[name];
+  if (!run || isText && key !== 'Escape') return;
+  event.preventDefault();
+  run();
+}
+
+function letters(page) {
+  return Object.fromEntries(page.game.tools.map(({key, name}) => [key, () => name === 'end' ? page.endTurn()
+    : page.tool(name, find(`.tools [data-tool="${name}"]`), true)]));
+}
+
+function escape(page) {
+  if (page.peek || page.open) page.set({peek: null, open: null});
+  else if (page.mode === 'play') page.back();
+  else page.set({line: []});
+}

@@ -1,0 +1,479 @@
+// The page: its state and its commands. Independent of the game.
+import {
+  find, forgetPictures, isStill, keep, picture, query, render, request, same, say, settings, showPicture,
+} from './api.js';
+import {Board, Entering, placeMenu} from './board.js';
+import {shownTurn} from './drill.js';
+import {onKey} from './keys.js';
+import {showGraph} from './review.js';
+import {create, takeSeats} from './setup.js';
+import {Stream} from './stream.js';
+import {view} from './view.js';
+
+const STEP_MS = 350, LEAST_MS = 600;  // pause for each action of a turn, and for each turn
+const pause = ms => new Promise(done => { setTimeout(done, ms); });
+
+export class Page {
+  entering = new Entering();
+  board = new Board({
+    take: (target, how) => this.take(target, how), drag: (target, tool) => this.drag(target, tool), miss: () => this.back(),
+  });
+  at = 0;  // number of turns before the reviewed position
+  line = [];  // turns of a side line from there
+  redo = [];  // actions that were undone
+  mode = 'play';
+  chip = null;  // index of the action after which the board is shown
+  stream = new Stream(this);
+  queue = Promise.resolve();
+
+  async start() {
+    keep();
+    find('#app').replaceChildren();
+    this.render();
+    try {
+      this.info = await request('GET', '/api/info');
+      const [, place, id] = location.pathname.split('/');
+      if (place === 'edit') this.editor = new (await import('./editor.js')).Editor(this);
+      else if (place === 'g') await this.begin(await request('GET', `/api/games/${id}`));
+      else [this.home, {games: this.games}] = await Promise.all([import('./home.js'), request('GET', '/api/games')]);
+    } catch (error) {
+      this.failure = error.message;
+    }
+    this.render();
+  }
+
+  begin(snapshot) {
+    this.viewer = snapshot.viewer;
+    this.analysis = snapshot.analysis && {line: [], draft: [], ...snapshot.analysis};
+    if (location.hash === '#review' && !snapshot.drill) this.mode = 'review';
+    this.apply(snapshot);
+    addEventListener('keydown', event => onKey(this, event));
+    document.addEventListener('visibilitychange', () => document.hidden ? this.stream.disconnect() : this.stream.connect());
+    setInterval(() => this.snap.thinking && this.render(), 500);
+    this.stream.connect();
+  }
+
+  set(changes) {
+    Object.assign(this, changes);
+    this.render();
+  }
+
+  tell(message) {
+    say(message);
+    this.set({message});
+  }
+
+  titleOf(name) {
+    return this.info.games.find(game => game.name === name)?.title ?? name;
+  }
+
+  get game() {
+    return this.info.games.find(game => game.name === this.snap.game);
+  }
+
+  // --- snapshots and events
+
+  apply(snapshot, isOwn = false) {
+    const old = this.snap;
+    if (old && snapshot.version < old.version) return;
+    if (old && old.drill?.number !== snapshot.drill?.number) {
+      location.reload();  // another position, perhaps of another game or seat
+      return;
+    }
+    const {turns, draft, entries} = snapshot;
+    const known = old?.turns.length ?? turns.length;
+    if (turns.length < known) forgetPictures();
+    if (turns.length !== known) this.redo = [];
+    if (!same(old?.draft.actions, draft.actions) || turns.length !== known) this.chip = null;
+    this.at = Math.min(this.at, turns.length);
+    this.snap = snapshot;
+    if (!same(old?.entries, entries)) {
+      this.entering.set(entries, this.game.tools);
+      this.isQuiet = false;
+    }
+    for (const {seat, text, scores} of turns.slice(known)) {
+      say(`${seat == null ? 'Event' : `Seat ${seat}`}: ${text}. Points: ${scores.join(', ')}`);
+    }
+    if (turns.length > known && !isOwn && this.mode === 'play' && !isStill()) this.show(known);
+    this.render();
+  }
+
+  // Show turns action by action.
+  async show(first) {
+    if (this.shown) return;
+    const shown = this.shown = {index: first, count: 0};
+    for (; this.shown === shown && shown.index < this.snap.turns.length; shown.index += 1) {
+      const {actions} = this.snap.turns[shown.index];
+      for (shown.count = 1; shown.count <= actions.length && this.shown === shown; shown.count += 1) {
+        this.render();
+        await pause(Math.max(STEP_MS, LEAST_MS / actions.length));
+      }
+    }
+    if (this.shown === shown) this.set({shown: null});
+  }
+
+  // A request about this game; null after an error, which is shown. A stale command brings the newest snapshot.
+  async call(method, path, body) {
+    try {
+      return await request(method, `/api/games/${this.snap.id}${path}`, body);
+    } catch (error) {
+      if (error.snapshot) {
+        this.apply(error.snapshot);
+        if (path === '/draft' && this.isMine && !this.snap.draft.actions.length) await this.put(body.actions);
+        this.tell('The game has changed in the meantime.');
+      } else this.tell(error.violations?.[0]?.message ?? error.message);
+      return null;
+    }
+  }
+
+  async command(method, path, body) {
+    const snapshot = await this.call(method, path, {version: this.snap.version, viewer: this.viewer, ...body});
+    if (!snapshot) return false;
+    this.message = '';
+    this.apply(snapshot, true);
+    return true;
+  }
+
+  // Commands run one after another.
+  inOrder(run) {
+    this.queue = this.queue.then(run, run);
+    return this.queue;
+  }
+
+  // A second click does nothing.
+  turn(body, isEnd = false) {
+    if (this.isSending) return false;
+    Object.assign(this, {isSending: true, shown: null});
+    return this.inOrder(async () => {
+      const {draft, blocked} = this.snap;
+      const done = isEnd && !draft.can_end ? this.tell(`The turn cannot end yet${blocked.end ? `: ${blocked.end}` : ''}.`)
+        : await (this.snap.drill ? this.command('POST', '/drill', {do: 'answer', ...body}) : this.command('POST', '/turn', body));
+      this.set({isSending: false});
+      return done;
+    });
+  }
+
+  /** A command of a drill. */
+  answer(body) {
+    this.showing = null;
+    return this.inOrder(() => this.command('POST', '/drill', body));
+  }
+
+  // --- a turn
+
+  get isMine() {
+    const {waiting, handover, drill} = this.snap;
+    return this.mode === 'play' && waiting === 'person' && handover == null && !this.shown && !this.isSending
+      && (!drill || drill.state === 'enter');
+  }
+
+  async put(actions, redo = []) {
+    this.showing = null;
+    const done = await this.command('PUT', '/draft', {actions});
+    if (done) this.set({redo});
+    return done;
+  }
+
+  draft(actions) {
+    this.entering.reset();
+    return this.inOrder(() => this.put(actions));
+  }
+
+  play(action) {
+    this.entering.reset();
+    return this.inOrder(() => {
+      const {draft, turns, entries} = this.snap;
+      if (!entries.some(entry => entry.action === action)) return false;
+      const actions = [...draft.actions, action];
+      // Load the picture while the server answers.
+      picture(this.path(this.parts, {at: turns.length, actions})).catch(() => null);
+      return this.put(actions, this.redo[0] === action ? this.redo.slice(1) : []);
+    });
+  }
+
+  undo(number = 1) {
+    return this.inOrder(() => {
+      const {actions} = this.snap.draft;
+      const left = Math.max(actions.length - number, 0);
+      return left < actions.length && this.put(actions.slice(0, left), [...actions.slice(left), ...this.redo]);
+    });
+  }
+
+  redoOne() {
+    if (this.redo.length) this.play(this.redo[0]);
+  }
+
+  endTurn() {
+    if (this.isMine) this.turn({}, true);
+  }
+
+  /** Put a turn of a candidate into the draft. */
+  takeTurn(actions) {
+    this.set({open: null, peek: null, mode: 'play'});
+    this.draft([...this.snap.draft.actions, ...actions.filter(action => action !== this.snap.draft.end)]);
+  }
+
+  // --- entering
+
+  tool(name, at, byKey) {
+    const {entering, snap} = this;
+    if (!this.isMine) return;
+    if (!entering.entries.some(entry => entry.tool === name)) {
+      this.tell(`${entering.labelOf(name)}: ${snap.blocked[name] || 'not possible now'}.`);
+    } else if (entering.tool === name && !entering.taken.length) this.isQuiet ? this.set({isQuiet: false}) : this.back();
+    else {
+      if (!entering.choices().some(one => one.tool === name)) entering.reset();
+      this.finish(entering.choose(name), at, byKey);
+    }
+  }
+
+  take(target, {ask, at, tool, byKey}) {
+    const {entering} = this;
+    if (this.shown) this.set({shown: null});
+    if (!this.isMine) return;
+    this.chip = null;
+    if (tool && !entering.tool && !entering.matches(null, [target]).length) this.tool(tool, at, byKey);
+    else {
+      if (entering.choices().some(one => one.tool)) entering.reset();
+      const found = entering.take(target, ask);
+      if (found === undefined) this.tell('Nothing is possible there.');
+      else this.finish(found, at, byKey);
+    }
+  }
+
+  // The first target of a drag; the second follows where it ends.
+  drag(target, tool) {
+    const {entering} = this;
+    if (!this.isMine) return;
+    if (tool && !entering.tool && !entering.matches(null, [target]).length) entering.choose(tool);
+    else entering.take(target, true);
+    this.set({isDragged: true});
+  }
+
+  choose({tool, target}) {
+    this.finish(tool ? this.entering.choose(tool) : this.entering.take(target, true), this.anchor, true);
+  }
+
+  finish(entry, at, byKey) {
+    Object.assign(this, {anchor: at, isDragged: false, isQuiet: false, message: ''});
+    if (entry) this.play(entry.action);
+    else {
+      this.render();
+      if (byKey) find('.menu button')?.focus();
+    }
+  }
+
+  back() {
+    // Without a step back, an open menu is closed.
+    const isQuiet = !this.entering.back() && this.entering.choices().length > 0;
+    this.set({shown: null, isDragged: false, message: '', chip: null, isQuiet});
+  }
+
+  // --- pictures
+
+  get parts() {
+    return this.game.parts.filter(part => part !== 'panel' && part !== 'steps').join('+');
+  }
+
+  path(parts, {at, line, actions, turn}) {
+    return `/api/games/${this.snap.id}/at/${at}/${parts}.svg${query({
+      viewer: this.viewer, turn, actions: actions?.join('; ') || null, line: line?.length ? JSON.stringify(line) : null,
+    })}`;
+  }
+
+  /** The shown position, for `path`. */
+  get place() {
+    const {snap: {turns, draft}, peek, shown, at} = this;
+    if (peek) return this.after(peek.line ?? [], peek.actions);
+    if (this.looked != null) return {at: this.looked, turn: 1};
+    if (shown && turns[shown.index]) {
+      const {seat, actions} = turns[shown.index];
+      return seat == null ? {at: shown.index, turn: 1} : {at: shown.index, actions: actions.slice(0, shown.count)};
+    }
+    if (shownTurn(this)) return {at: 0, actions: shownTurn(this)};
+    if (this.mode === 'play') {
+      return {at: turns.length, actions: draft.actions.slice(0, this.chip == null ? undefined : this.chip + 1)};
+    }
+    if (this.line.length) return {at: this.lineAt, line: this.line.slice(0, -1), actions: this.line.at(-1)};
+    if (!at) return {at};
+    if (this.isChoice) return {at: at - 1, actions: this.noteOf(at - 1)?.choice};
+    return {at: at - 1, turn: this.isBefore ? null : 1};
+  }
+
+  /** The position to analyse. */
+  get spot() {
+    const {snap: {turns, draft}, line, at} = this;
+    if (this.mode === 'play') return {at: turns.length, line: [], draft: draft.actions};
+    return {at: line.length ? this.lineAt : at - Number(at && this.isBefore || 0), line, draft: []};
+  }
+
+  // --- analysis
+
+  get mover() {
+    return this.analysis?.seat ?? this.snap.to_move ?? 0;
+  }
+
+  get isAnalysed() {
+    const {at, line, draft} = this.analysis;
+    return same({at, line, draft}, this.spot);
+  }
+
+  get canAnalyse() {
+    return this.spot.at < this.snap.turns.length || !this.snap.is_over;
+  }
+
+  /** Whether the seat to move of the position to analyse has a hidden hand, so that the analysis guesses it. */
+  get isGuessed() {
+    const {viewer, spot, snap} = this;
+    return viewer != null && (spot.line.length > 0 || (snap.turns[spot.at]?.seat ?? snap.to_move) !== viewer);
+  }
+
+  get canDraft() {
+    return this.isMine && this.isAnalysed;
+  }
+
+  async startAnalysis() {
+    const {spot, viewer} = this;
+    this.set({analysis: {...spot, is_running: true}, open: null});
+    const {seconds, candidates} = settings;
+    const found = await this.call('PUT', '/analysis', {
+      ...spot, viewer, seconds: seconds || null, candidates, everybody: this.isGuessed});
+    this.set({analysis: found && {...spot, is_running: true, key: found.key}});
+  }
+
+  stopAnalysis() {
+    if (this.analysis?.is_running) this.call('DELETE', '/analysis');
+  }
+
+  peekAt(peek) {
+    this.peek = peek;
+    this.paint();
+  }
+
+  /** The analysed position after more turns and actions. */
+  after(turns, actions) {
+    const {at, line, draft} = this.analysis;
+    const [first, ...rest] = [...turns, actions];
+    const whole = [...line, [...draft, ...first], ...rest];
+    return {at, line: whole.slice(0, -1), actions: whole.at(-1)};
+  }
+
+  /** Enter a side line: turns from the analysed position. */
+  enterLine(turns) {
+    const {at, line, actions} = this.after(turns.slice(0, -1), turns.at(-1));
+    this.set({mode: 'review', at, lineAt: at, line: [...line, actions], peek: null, isBefore: false});
+  }
+
+  // --- review
+
+  go(at) {
+    this.set({
+      at: Math.min(Math.max(at, 0), this.snap.turns.length), mode: 'review', line: [], isChoice: false, peek: null, looked: null,
+    });
+  }
+
+  noteOf(index) {
+    return this.snap.annotation.turns.find(note => note.turn_index === index);
+  }
+
+  /** The next or previous turn with a mark. */
+  marked(way) {
+    return this.snap.annotation.turns.filter(note => note.mark).map(note => note.turn_index + 1)
+      .sort((one, other) => way * (one - other)).find(at => way * (at - this.at) > 0);
+  }
+
+  goMark(way) {
+    const at = this.marked(way);
+    if (at) this.go(at);
+  }
+
+  async annotate(seconds) {
+    const found = await this.call(seconds ? 'PUT' : 'DELETE', '/annotation', seconds ? {seconds} : {});
+    if (found) this.snap.annotation = found;
+    this.render();
+  }
+
+  // --- dialogs and small commands
+
+  async ask(dialog) {
+    if (dialog === 'on') takeSeats(this.snap.seats);
+    this.answer = null;
+    this.dialogs ??= await import('./dialogs.js');
+    this.set({dialog});
+    find('dialog').showModal();
+    const {at, line, draft} = this.spot;
+    if (dialog === 'text') {
+      const whole = draft.length ? [...line, draft] : line;
+      const {viewer} = this;
+      this.answer = this.mode === 'play' ? this.snap : await this.call('GET', `/at/${at}${query({
+        viewer, line: whole.length ? JSON.stringify(whole) : null})}`);
+    } else if (dialog === 'proposal') {
+      this.answer = await request('POST', '/api/proposal', {id: this.snap.id, at}).catch(error => error);
+    }
+    this.render();
+  }
+
+  close(run) {
+    find('dialog')?.close();
+    this.set({dialog: null});
+    run?.();
+  }
+
+  async type(event) {
+    event.preventDefault();
+    const field = event.target.firstElementChild;
+    const actions = field.value.split(';').map(action => action.trim()).filter(Boolean);
+    const {waiting, draft} = this.snap;
+    const isWhole = actions.at(-1) === draft.end || actions.at(-1) === 'end';
+    const done = waiting === 'event' ? await this.turn({event: actions})
+      : isWhole ? await this.turn({actions: [...draft.actions, ...actions]}) : await this.draft([...draft.actions, ...actions]);
+    if (done) field.value = '';
+  }
+
+  async remove(id) {
+    await request('DELETE', `/api/games/${id}`).catch(error => this.tell(error.message));
+    this.set({games: (await request('GET', '/api/games')).games});
+  }
+
+  create(body) {
+    return create(this, body);
+  }
+
+  // --- the page itself
+
+  render() {
+    render(view(this), find('#app'));
+    document.title = this.snap ? `${this.titleOf(this.snap.game)} · mexica-ai` : 'mexica-ai';
+    if (this.chip == null) find('.chips')?.scrollTo(9999, 0);
+    this.paint();
+  }
+
+  // Pictures are not in the template: each stays until the next one has loaded.
+  paint() {
+    const host = find('.stage');
+    if (!host) {
+      find('.handover')?.focus();
+      return;
+    }
+    const {place, entering} = this;
+    const isInput = this.isMine && this.chip == null && !this.peek && this.looked == null && !shownTurn(this);
+    const legal = this.isMine ? entering.legal() : new Map();
+    this.board.attach(host, this.game.grid);
+    this.board.light(isInput ? entering.lit(this.isDragged) : new Map(),
+      isInput && entering.isFresh ? legal : new Map(), target => this.label(target, legal.get(target) ?? []));
+    const panel = find('.panel'), graph = find('.graph');
+    Promise.all([
+      this.board.show(this.path(this.parts, place)), panel && showPicture(panel, this.path('panel', place)),
+      graph && showGraph(graph, this),
+    ]).catch(error => {
+      if (this.message !== error.message) this.tell(error.message);
+    });
+    placeMenu(this.anchor);
+  }
+
+  label(target, legal) {
+    const {game: {grid}, snap: {targets}} = this;
+    return [grid && target, targets[target] ?? (grid ? '' : target.replace(/[:_]/g, ' ')), legal.length && `legal: ${legal.join(', ')}`]
+      .filter(Boolean).join(', ');
+  }
+}

@@ -1,0 +1,59 @@
+// The stream of events that keeps a page current, and its reconnecting.
+import {query} from './api.js';
+
+/** The stream of a page's game. */
+export class Stream {
+  tries = 0;
+
+  constructor(page) {
+    this.page = page;
+  }
+
+  connect() {
+    if (this.source || document.hidden) return;
+    const {page} = this;
+    const source = this.source = new EventSource(`/api/events${query({game: page.snap.id, viewer: page.viewer})}`);
+    const on = (name, act) => source.addEventListener(name, ({data}) => act(JSON.parse(data)));
+    source.onerror = () => this.retry();
+    on('state', ({snapshot}) => {
+      clearTimeout(this.warning);
+      this.tries = 0;
+      page.isLost = false;
+      page.apply(snapshot);
+    });
+    on('thinking', thinking => {
+      page.snap.thinking = thinking;
+      page.render();
+    });
+    on('analysis', data => {
+      if (data.key === page.analysis?.key) page.set({analysis: {...page.analysis, ...data, is_running: !data.stop_reason}});
+    });
+    on('annotation', ({turn, ...rest}) => {
+      const turns = page.snap.annotation.turns.filter(one => one.turn_index !== turn?.turn_index);
+      Object.assign(page.snap.annotation, rest, {turns: turn ? [...turns, turn] : turns});
+      page.render();
+    });
+    on('notice', ({message}) => page.tell(message));
+    on('bye', () => {
+      page.tell('The server has stopped; the game is saved.');
+      this.retry();
+    });
+  }
+
+  disconnect() {
+    this.source?.close();
+    this.source = null;
+    clearTimeout(this.warning);
+    clearTimeout(this.again);
+  }
+
+  // Reconnect with growing pauses; the banner appears after two seconds.
+  retry() {
+    this.source?.close();
+    this.source = null;
+    if (!this.tries) this.warning = setTimeout(() => this.page.set({isLost: true}), 2000);
+    this.tries += 1;
+    clearTimeout(this.again);
+    this.again = setTimeout(() => this.connect(), Math.min(400 * 2 ** this.tries, 15000));
+  }
+}

@@ -1,0 +1,58 @@
+// The turn that is entered: whose it is, its actions so far, and the tools of the next one.
+import {button, html, nothing, seatMark} from './api.js';
+
+function status(page) {
+  const {snap: {waiting, thinking, to_move: seat, seats, turns, draft}, shown} = page;
+  if (shown) {
+    const turn = turns[shown.index] ?? {};
+    return html`${turn.seat == null ? 'Event' : html`${seatMark(turn.seat)} Seat ${turn.seat}`} plays
+      ${button('Skip', () => page.set({shown: null}), {kind: 'link'})}`;
+  }
+  if (waiting === 'over') return html`<b>The game is over</b>`;
+  if (waiting === 'event') return html`A random event is due ${button('Draw', () => page.turn({event: true}), {kind: 'primary'})}`;
+  const who = html`${seatMark(seat)} <b>Seat ${seat}</b>`;
+  if (waiting === 'person') return html`${who} to move${draft.left ? `, ${draft.left} left` : ''}`;
+  if (thinking?.state === 'failed') {
+    return html`${who} <span class="fault">${thinking.message}</span> ${button('Try again', () => page.turn({retry: true}))}
+      ${button('Play myself', () => page.turn({seat, person: true}))}`;
+  }
+  const seconds = thinking ? Math.max(Date.now() / 1000 - thinking.since, 0).toFixed(0) : 0;
+  return html`<span class="pulse">${who}, ${seats[seat].title}</span> ${thinking?.state === 'queued'
+    ? `waits for a free search slot ${thinking.message}` : `thinks, ${seconds} s`} ${button('Stop and play', () => page.turn({stop: true}))}`;
+}
+
+/** Above the board: the turn that is entered or shown. */
+export function turnBar(page) {
+  const {snap: {draft, turns, entries, can_take_back: canTakeBack}, shown, chip, isMine} = page;
+  const steps = shown ? (turns[shown.index]?.actions ?? []).slice(0, shown.count).map(action => ({action})) : draft.steps;
+  const canUndo = isMine && draft.actions.length > 0;
+  return html`<section class="turnbar" aria-label="Turn"><div class="status">${status(page)}</div>
+    <ol class="chips" aria-label="Actions of this turn">${steps.map(({action, text}, index) => html`<li>${button(html`
+        <span class="badge">${index + 1}</span> ${action} <small>${text}</small>`,
+      () => page.set({chip: chip === index ? null : index}), {kind: 'chip', pressed: chip === index, off: Boolean(shown)})}</li>`)}</ol>
+    <form class="typed" @submit=${event => page.type(event)}><input list="legal" aria-label="Type an action or a turn"
+      placeholder="/ type a turn" autocomplete="off" spellcheck="false"><datalist id="legal">${
+        isMine ? entries.map(({action}) => html`<option value=${action}></option>`) : nothing}</datalist></form>
+    <div class="row end">${button('Undo', () => page.undo(), {off: !canUndo, title: 'Ctrl+Z'})}
+      ${button('Redo', () => page.redoOne(), {off: !isMine || !page.redo.length, title: 'Ctrl+Y'})}
+      ${button('Reset turn', () => page.undo(99), {off: !canUndo})}
+      ${page.snap.drill ? nothing : button('Take back', () => page.turn({takeback: true}), {
+        off: !canTakeBack, title: 'Take back the last turn of a person'})}
+      ${button(html`End turn ${isMine && draft.can_end && draft.left ? html`<small>${draft.left} unused</small>` : nothing}`, () => page.endTurn(), {
+        kind: isMine && draft.can_end && !draft.left ? 'primary' : '', off: !isMine})}</div></section>`;
+}
+
+/** The tools of the game, and what to do next. */
+export function tools(page) {
+  const {snap, entering, isMine, game} = page;
+  const {entries, blocked, draft} = snap;
+  const legal = new Set(entries.map(entry => entry.tool));
+  const prompt = page.message || draft.warning || (page.chip != null ? 'The board after this action. Click it again to return.'
+    : !isMine ? '' : entering.tool ? `${entering.labelOf(entering.tool)}${entering.taken.length ? `: ${entering.taken.map(target => game.grid ? target : snap.targets[target] ?? target).join(', ')}, and …` : ''} (Esc: back)`
+      : draft.can_end && entries.every(({tool}) => tool === 'end') ? 'The turn is complete.' : 'Choose a tool, or click on the board.');
+  return html`<div class="tools" role="group" aria-label="Tools">${game.tools.filter(({name}) => name !== 'end').map(({name, label, key}) => html`
+      <button type="button" data-tool=${name} aria-pressed=${isMine && entering.tool === name} aria-disabled=${!isMine || !legal.has(name)}
+        title=${blocked[name] || nothing} @click=${event => page.tool(name, event.currentTarget)}>${label} <kbd>${key}</kbd></button>`)}
+      ${game.proposals ? button(game.proposals.label, () => page.ask('proposal'), {off: !isMine}) : nothing}</div>
+    <p class="prompt">${prompt}</p>`;
+}
