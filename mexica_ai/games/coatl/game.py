@@ -5,6 +5,7 @@ from cext.games.coatl.spec import CALIBRATION, SPEC
 from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Reasons, Secrets, Starts, Text, Views
 from mexica_ai.games.coatl import compact, draw, edit, effects, entry, legality, notation, planner, tensor
 from mexica_ai.games.coatl.render import render
+from mexica_ai.games.coatl.teaching import TEACHING
 from mexica_ai.io.json_types import JsonObject
 
 LEVEL_ERRORS = {
@@ -61,5 +62,6 @@ GAME = Game(
     editor=edit.EDITOR,
     reasons=Reasons(legality.why_illegal, effects.describe, ("actions_left",), effects.serves),
     learning=Learning(tensor.SCHEMA, SPEC, calibration=CALIBRATION, planner=planner.plan_turn),
+    teaching=TEACHING,
     level_errors=LEVEL_ERRORS,
 )

@@ -10,6 +10,7 @@ from cext.games.mexica.spec import CALIBRATION, SPEC
 from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Proposals, Reasons, Secrets, Starts, Text
 from mexica_ai.games.mexica import board, compact, draw, edit, effects, entry, legality, notation, removal, tensor
 from mexica_ai.games.mexica.render import render
+from mexica_ai.games.mexica.teaching import TEACHING
 from mexica_ai.io.errors import PositionError
 from mexica_ai.io.json_types import JsonObject
 
@@ -103,5 +104,6 @@ GAME = Game(
         "Agree to remove …",
         "If all agree that a token can no longer be founded, it is removed.",
     ),
+    teaching=TEACHING,
     level_errors=LEVEL_ERRORS,
 )

@@ -4,6 +4,7 @@ from cext.games.nim import ops
 from mexica_ai.game.contract import Game, Learning, Option, Picture, Starts, Text
 from mexica_ai.games.nim import compact, draw, entry, notation, tensor
 from mexica_ai.games.nim.render import render
+from mexica_ai.games.nim.teaching import TEACHING
 
 OPTIONS = (
     Option(
@@ -37,4 +38,5 @@ GAME = Game(
     board=render,
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry),
     learning=Learning(tensor.SCHEMA),
+    teaching=TEACHING,
 )

@@ -108,8 +108,8 @@ class _Picture(Canvas):
     """Draws one position from top to bottom, and remembers where things are."""
 
     def __init__(self, fields: JsonObject, paint: Paint, turn: Turn, targets: bool) -> None:
-        super().__init__(paint)
-        self.fields, self.turn, self.targets = fields, turn, targets
+        super().__init__(paint, targets=targets)
+        self.fields, self.turn = fields, turn
         seen = [(action, after) for action, after in turn if action.split()[0] not in _UNSEEN]
         self.now = seen[-1][1] if seen else fields
         self.marks: list[str] = []
@@ -192,7 +192,8 @@ class _Picture(Canvas):
             self.box(x + 1, y, step - 2, 34, fill, "mark" if is_today else "line", 2.0 if is_today else 1.0, 5)
             self.text(x + step / 2, y + 14, day, 11.5, color="mark" if is_today else "soft", text_anchor="middle")
             if is_food:
-                self.token(x + step / 2, y + 25, "corn", 6.5)
+                with self.hint(f"day:{day}"):
+                    self.token(x + step / 2, y + 25, "corn", 6.5)
                 if is_held:
                     slash = f"M{x + 5:g} {y + 31:g}L{x + step - 5:g} {y + 18:g}"
                     self.parts.append(element("path", d=slash, **self.paint(None, "ink", 1.6)))
@@ -205,9 +206,11 @@ class _Picture(Canvas):
         self.box(x + 120, y, 120, 34, "card", "line", 1.2, 6)
         self.text(x + 128, y + 21, "starts", 11.5, color="soft")
         if now["start_player"] is not None:
-            self.parts.append(seat_mark(self.paint, now["start_player"], x + 178, y + 17, 8))
-        self.token(x + 202, y + 17, "corn", 7)
-        self.text(x + 213, y + 21, now.get("teeth_corn"), 12, font_weight="bold")
+            with self.hint("starts"):
+                self.parts.append(seat_mark(self.paint, now["start_player"], x + 178, y + 17, 8))
+        with self.hint("teeth"):
+            self.token(x + 202, y + 17, "corn", 7)
+            self.text(x + 213, y + 21, now.get("teeth_corn"), 12, font_weight="bold")
         return 46
 
     def gear(self, gear: str, x: float, y: float) -> None:
@@ -305,7 +308,8 @@ class _Picture(Canvas):
             x = _EDGE + 132 * column
             six, two = temple_facts["leader"]
             self.text(x, y + 14, temple.capitalize(), 12.5, font_weight="bold")
-            self.text(x + 122, y + 14, f"{six} / {two}", 11, color="soft", text_anchor="end")
+            with self.hint(f"leader:{temple}"):
+                self.text(x + 122, y + 14, f"{six} / {two}", 11, color="soft", text_anchor="end")
             for step in range(facts.LOWEST, facts.top_step(temple) + 1):
                 top = y + 22 + tall * (max(tops) - step)
                 index = step - facts.LOWEST
@@ -392,46 +396,31 @@ class _Picture(Canvas):
         elif seat in self.winners:
             note = "wins" if len(self.winners) == 1 else "shares the win"
             self.text(x + 104, y + 29, note, 11.5, font_weight="bold")
-        self.text(x + _SEAT_W - 14, y + 31, _points(own["score"]), 22, text_anchor="end", font_weight="bold")
+        with self.hint(f"points:{seat}"):
+            self.text(x + _SEAT_W - 14, y + 31, _points(own["score"]), 22, text_anchor="end", font_weight="bold")
         at = x + 200
         for kind in (*facts.STOCKS, "skull"):
             number = own["skulls"] if kind == "skull" else own[kind]
-            self.token(at, y + 24, kind, 9)
-            self.text(at + 13, y + 29, number, 14, font_weight="bold")
+            with self.hint(f"stock:{seat}:{kind}"):
+                self.token(at, y + 24, kind, 9)
+                self.text(at + 13, y + 29, number, 14, font_weight="bold")
             at += 52
         at += 4
-        for worker in range(own["workers"]):
-            home = worker < own["workers"] - out
-            paint = self.paint(f"seat{seat}", f"rim{seat}", 1.3) if home else self.paint(None, "soft", 1.3)
-            self.parts.append(element("circle", cx=at + 13.0 * worker, cy=y + 24.0, r=5.0, **paint))
+        with self.hint(f"workers:{seat}"):
+            for worker in range(own["workers"]):
+                home = worker < own["workers"] - out
+                paint = self.paint(f"seat{seat}", f"rim{seat}", 1.3) if home else self.paint(None, "soft", 1.3)
+                self.parts.append(element("circle", cx=at + 13.0 * worker, cy=y + 24.0, r=5.0, **paint))
         row = y + 50
-        notes = []
-        if now["phase"] not in ("keep", "over"):
-            notes.append(f"feeding {render.feeding(own)}")
-        notes.append("double advance left" if own["light"] else "no double advance")
-        for kind in ("corn", "wood"):
-            if number := own[f"{kind}_tiles"]:
-                notes.append(f"{number} {kind} tile" + "s" * (number > 1))
-        lines = ["; ".join(notes)]
-        if now["phase"] not in ("keep", "over"):
-            lines += render.outlook(now, seat)
         built = [*own["buildings"], *own["monuments"]]
-        if built:
-            lines.append("built: " + ", ".join(name.partition("_")[2].replace("_", " ") for name in built))
-        for key in ("dealt", "wealth"):
-            if own[key]:
-                words = [
-                    "hidden" if name == facts.HIDDEN else render.describe_effects(WEALTH[name]["effects"])
-                    for name in own[key]
-                ]
-                lines.append(f"{key}: " + " | ".join(words))
-        for line in lines:
+        for name, line in self._lines(seat, own):
             parts = textwrap.wrap(line, 98, subsequent_indent="    ")
-            if line.startswith("built: "):
+            if name == "built":
                 self.built[seat] = (x + 8, row - 11, _SEAT_W - 16, 14 * len(parts) + 1)
-            for part in parts:
-                self.text(x + 14, row, part, 10.5, color="ink" if line is not lines[0] else "soft")
-                row += 14
+            with self.hint(f"{name}:{seat}"):
+                for part in parts:
+                    self.text(x + 14, row, part, 10.5, color="soft" if name == "feeding" else "ink")
+                    row += 14
         for name in built:
             self.places[f"built:{seat}:{name}"] = (x, y + 40, _SEAT_W, row - y - 40)
         tall = row - y + 2
@@ -440,6 +429,29 @@ class _Picture(Canvas):
         self.box(x, y, _SEAT_W, tall, *frame, 9)
         self.parts.insert(first, self.parts.pop())
         return tall
+
+    def _lines(self, seat: int, own: JsonObject) -> list[tuple[str, str]]:
+        """Return the lines of a seat, with their names."""
+        now, notes = self.now, []
+        if now["phase"] not in ("keep", "over"):
+            notes.append(f"feeding {render.feeding(own)}")
+        notes.append("double advance left" if own["light"] else "no double advance")
+        for kind in ("corn", "wood"):
+            if number := own[f"{kind}_tiles"]:
+                notes.append(f"{number} {kind} tile" + "s" * (number > 1))
+        lines = [("feeding", "; ".join(notes))]
+        if now["phase"] not in ("keep", "over"):
+            lines += [("outlook", line) for line in render.outlook(now, seat)]
+        if built := [*own["buildings"], *own["monuments"]]:
+            lines.append(("built", "built: " + ", ".join(name.partition("_")[2].replace("_", " ") for name in built)))
+        for key in ("dealt", "wealth"):
+            if own[key]:
+                words = [
+                    "hidden" if name == facts.HIDDEN else render.describe_effects(WEALTH[name]["effects"])
+                    for name in own[key]
+                ]
+                lines.append((key, f"{key}: " + " | ".join(words)))
+        return lines
 
     def advances(self) -> list[str]:
         """Return marks for steps in temples, advances on tracks, and tiles that a turn has brought."""
