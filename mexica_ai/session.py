@@ -17,6 +17,7 @@ from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import make_record
 from mexica_ai.game.text_forms import viewer_name
+from mexica_ai.game.variations import Line, fit, with_lines
 from mexica_ai.io import files
 from mexica_ai.io.errors import IllegalActionError, MexicaAIError, PositionError
 from mexica_ai.io.json_types import JsonObject
@@ -34,9 +35,18 @@ class Session:
         The engines, by seat; persons play the other seats. Where `think` is not called, anything with a name.
     record : str, optional
         File that has the record of the game after every turn. None: none.
+    lines : Line, optional
+        Comments and variations for the record, which may be changed later. What belongs to turns that are taken back is
+        left out of the record.
     """
 
-    def __init__(self, position: Position, engines: Mapping[int, Engine], record: str | None = None) -> None:
+    def __init__(
+        self,
+        position: Position,
+        engines: Mapping[int, Engine],
+        record: str | None = None,
+        lines: Line | None = None,
+    ) -> None:
         if position.viewer is not None:
             raise PositionError(
                 f"the position is the view of {viewer_name(position.viewer)}; expected a full one, to play on",
@@ -46,6 +56,7 @@ class Session:
         self.position = position
         self.engines = engines
         self.resigned: int | None = None
+        self.lines = lines
         self._record = record
         self._undone: list[list[list[str]]] = []  # what each undo took back, in the order in which it was played
         self._keep()
@@ -166,7 +177,8 @@ class Session:
         details: dict[str, Any] = {"engines": names, "build": __version__}
         if self.resigned is not None:
             details["forfeit"] = {"seat": self.resigned, "reason": "resigned", "detail": ""}
-        return make_record(position, **details)
+        record = make_record(position, **details)
+        return record if self.lines is None else with_lines(record, fit(self.lines, record["turns"]))
 
     def save(self, path: str, option: str = "") -> None:
         """Write the record to a file; OSError if that fails, which names the option if it is given."""

@@ -131,6 +131,19 @@ def test_a_record_goes_on_where_it_ended(play):
     assert record["turns"][0] == ["take 2 1"]
 
 
+def test_comments_and_variations_of_a_record_stay_while_it_goes_on(play):
+    position = ai.new_game("nim", piles=[3, 4, 5])
+    position.push(["take 1 1"])
+    variation = {"at": 0, "turns": [["take 2 2"]], "comments": ["why not?"]}
+    record = records.make_record(position, comment="club", comments=["!"], variations=[variation])
+    Path("begun.json").write_text(json.dumps(record))
+    play(["take 2 1", "quit"], "begun.json", "--engine", "random")
+    found = play.record()
+    assert (found["comment"], found["comments"][:2], found["variations"]) == ("club", ["!", ""], [variation])
+    assert len(found["turns"]) > 1
+    ai.replay(found)
+
+
 def test_hints_and_analyses(play, monkeypatch):
     monkeypatch.setattr("mexica_ai.cli.play.HINT_S", 0.05)
     out = play(["hint", "analyse 0.05", "quit"], *NIM)
