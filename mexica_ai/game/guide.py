@@ -6,8 +6,8 @@ start : object
     A full position; the learner has the seat `seat`.
 steps : list of objects
     Each has an ``id``; ``accepts``, patterns of the actions that fit (the text of an action, in which ``*`` stands for
-    one operand, ``**`` at the end for any others); ``actions``, how many such actions the step takes, by default 1;
-    ``look``, targets and marks of the picture to point at; and ``replies``, what is played after it, a list of turns:
+    one operand, ``**`` at the end for any others); ``actions``, how many such actions the step takes, by default 1, or
+    ``in_order``, whether it takes all of them, one after another; ``look``, targets and marks of the picture to point at; and ``replies``, what is played after it, a list of turns:
     those of the others, random events, and the ends of turns that end themselves.
 
 The texts of a step ID are ``guide.ID.do`` and ``guide.ID.why``, perhaps ``guide.ID.off`` for what does not fit; those of
@@ -38,6 +38,7 @@ class GuideStep:
         Its ``id``.
     accepts : tuple of str
     actions : int
+    in_order : bool
     look : tuple of str
     replies : tuple of tuple of str
     """
@@ -45,6 +46,7 @@ class GuideStep:
     name: str
     accepts: tuple[str, ...]
     actions: int
+    in_order: bool
     look: tuple[str, ...]
     replies: tuple[tuple[str, ...], ...]
 
@@ -87,7 +89,8 @@ def read_guide(folder: Path) -> Guide | None:
         GuideStep(
             step["id"],
             tuple(step["accepts"]),
-            step.get("actions", 1),
+            len(step["accepts"]) if step.get("in_order") else step.get("actions", 1),
+            step.get("in_order", False),
             tuple(step.get("look", ())),
             tuple(tuple(turn) for turn in step.get("replies", ())),
         )
@@ -116,7 +119,8 @@ def check_action(step: GuideStep, done: Sequence[str], action: str, *, has_own_w
     has_own_word : bool
         Whether the texts have one of this step for what does not fit.
     """
-    if action not in done and any(matches(pattern, action) for pattern in step.accepts):
+    wanted = step.accepts[len(done) : len(done) + 1] if step.in_order else step.accepts
+    if (step.in_order or action not in done) and any(matches(pattern, action) for pattern in wanted):
         return Verdict(True, len(done) + 1 >= step.actions)
     verb = action.partition(" ")[0]
     if has_own_word:
