@@ -231,6 +231,7 @@ setup(
             "*.pyi",
             "weights.json",
             "calibration.json",
+            "ratings.json",
             "cards.json",
             "facts.json",
             "service_config.json",

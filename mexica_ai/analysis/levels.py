@@ -10,7 +10,8 @@ too few visits to learn the values of single actions.
 The errors may differ from game to game; the iterations do not, so that the service knows the cost of a level
 before it reads a position.
 
-docs/strength.md says how far apart the levels are, where that was measured with the weights that ship.
+docs/strength.md says how far apart the levels are, where that was measured with the weights that ship;
+`mexica_ai.analysis.ratings` has it for programs.
 """
 
 from __future__ import annotations
@@ -66,6 +67,36 @@ LEVELS = {
     10: Level(None, 0.0),
 }
 HIGHEST = max(LEVELS)
+
+
+@dataclass(frozen=True)
+class Character:
+    """What people call a level.
+
+    Attributes
+    ----------
+    name : str
+        An animal.
+    words : str
+        One sentence about how it plays.
+    """
+
+    name: str
+    words: str
+
+
+CHARACTERS = {
+    1: Character("Butterfly", "Flutters from one idea to the next; good company for a first game."),
+    2: Character("Rabbit", "Hops at what lies near and seldom looks up; leaves room to learn."),
+    3: Character("Hummingbird", "Quick and curious, finds sweet turns and forgets the rest."),
+    4: Character("Lizard", "Waits in the sun and takes what comes; overlooks the longer plans."),
+    5: Character("Deer", "Careful on its way, now and then startled into a weak turn."),
+    6: Character("Coyote", "Clever and patient; wants a reason before it lets you have anything."),
+    7: Character("Heron", "Stands still, looks long, and strikes where it counts."),
+    8: Character("Eagle", "Sees the whole board and lets little escape."),
+    9: Character("Jaguar", "Hunts every half point; errs rarely, and never by much."),
+    10: Character("Serpent", "All that the engine knows, with all the time that it is given."),
+}
 
 
 def check(level: int) -> None:
