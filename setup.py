@@ -238,6 +238,8 @@ setup(
             "openapi.json",
             "fonts/*.ttf",
             "fonts/*.txt",
+            "texts/*.json",
+            "texts/*.md",
         ],
         "mexica_ai.web": [
             f"static/{folder}*.{ending}"

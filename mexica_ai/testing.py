@@ -28,6 +28,7 @@ from cext.core.search.options import OPTIONS
 from mexica_ai.game.compact import VERSION
 from mexica_ai.game.contract import Fields, Game, try_parse
 from mexica_ai.game.entry import MENU
+from mexica_ai.game.teaching_check import look as _teaching
 from mexica_ai.io.errors import IllegalActionError, NotationError, PositionError, SearchError
 
 SEED = 2015
@@ -583,6 +584,7 @@ CHECKS: dict[str, Check] = {
     "reasons": check_reasons,
     "learning": check_learning,
     "proposals": check_proposals,
+    "teaching": _for_each_start(_teaching),
 }
 
 

@@ -7,11 +7,11 @@ start : object
 steps : list of objects
     Each has an ``id``; ``accepts``, patterns of the actions that fit (the text of an action, in which ``*`` stands for
     one operand, ``**`` at the end for any others); ``actions``, how many such actions the step takes, by default 1, or
-    ``in_order``, whether it takes all of them, one after another; ``look``, targets and marks of the picture to point at; and ``replies``, what is played after it, a list of turns:
-    those of the others, random events, and the ends of turns that end themselves.
+    ``in_order``, whether it takes all of them, one after another; ``look``, targets and marks of the picture to point
+    at; and ``replies``, what is played after it, a list of turns of the others and of random events.
 
-The texts of a step ID are ``guide.ID.do`` and ``guide.ID.why``, perhaps ``guide.ID.off`` for what does not fit; those of
-the whole ``guide.intro`` and ``guide.end``. Nothing here plays: the rules say what is legal, this says what fits.
+The texts of a step ID are ``guide.ID.do`` and ``guide.ID.why``, perhaps ``guide.ID.off`` for what does not fit; those
+of the whole ``guide.intro`` and ``guide.end``. Nothing here plays: the rules say what is legal, this says what fits.
 """
 
 from __future__ import annotations

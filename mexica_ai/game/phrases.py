@@ -1,7 +1,7 @@
 """Texts by language: a phrase names a text and what stands in its gaps, a phrasebook says it in a language.
 
-The texts are plain files, ``en.json``, ``pt.json``: an object of key -> text. A further language is a further file. What
-a language lacks is said in English.
+The texts are plain files, ``en.json``, ``pt.json``: an object of key -> text. A further language is a further file.
+What a language lacks is said in English.
 
 Gaps are ``{name}``, or ``{name:one|many}`` for a number with its noun: ``{points:point|points}`` gives "1 point", "5
 points".
@@ -33,8 +33,8 @@ class Phrase:
     key : str
         Of the text in the files.
     values : dict
-        By the name of a gap: a number, a word that is the same in all languages, a phrase, or several phrases, which are
-        listed with commas.
+        By the name of a gap: a number, a word that is the same in all languages, a phrase, or several phrases, which
+        are listed with commas.
     """
 
     key: str

@@ -332,7 +332,8 @@ class _Picture(Canvas):
             self.box(x, y + 16, 66, 22, fill, edge, 1.4, 11.0)
             faint = {} if has else {"opacity": "0.55"}
             with self.hint(f"{'token' if has else 'used'}:{seat}:{token}"):
-                self.text(x + 33, y + 31, token, 11.5, color="landink" if has else "soft", text_anchor="middle", **faint)
+                color = "landink" if has else "soft"
+                self.text(x + 33, y + 31, token, 11.5, color=color, text_anchor="middle", **faint)
             if has:
                 self.places[f"token:{seat}:{token}"] = (x, y + 16, 66, 22)
         points = sum(

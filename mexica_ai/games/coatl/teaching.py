@@ -77,7 +77,8 @@ def hints(fields: Fields) -> dict[str, Phrase]:
     for part, kind in facts.KIND_OF_PART.items():
         for letters in {*fields["supply"][part], ""}:
             pieces = [_piece(letter) for letter in letters]
-            found[f"supply:{kind}:{letters}"] = phrase(f"hint.supply.{kind}" if letters else "hint.empty", pieces=pieces)
+            key = f"hint.supply.{kind}" if letters else "hint.empty"
+            found[f"supply:{kind}:{letters}"] = phrase(key, pieces=pieces)
     found |= {f"display:{card}": phrase("hint.display", card=describe(card)) for card in fields["display"]}
     for index, pile in enumerate(fields["piles"]):
         if pile["top"]:

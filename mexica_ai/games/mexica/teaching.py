@@ -15,8 +15,8 @@ from mexica_ai.games.mexica.notation import parse_position
 
 _START_POINTS = 5  # of a pilli on a starting space in a scoring
 _LEGEND = (
-    "district", "open", "canal", "bridge", "token", "small", "temple", "neutral", "pilli", "palace", "ap", "action_token",
-    "now", "display", "upcoming", "ranks", "stock", "supply",
+    "district", "open", "canal", "bridge", "token", "small", "temple", "neutral", "pilli", "palace", "ap",
+    "action_token", "now", "display", "upcoming", "ranks", "stock", "supply",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The points of Tzolk'in in Python, slow and simple: of temples, monuments and the end, and where a game's came from."""
+"""The points of Tzolk'in in Python, slow and simple: of temples, monuments and the end; where a game's came from."""
 
 from __future__ import annotations
 
@@ -169,9 +169,10 @@ def _added(rows: Sequence[ScoreRow]) -> list[ScoreRow]:
 
 
 def projected(fields: Fields) -> list[float]:
-    """Return the points if the game ended now: the score, temples as on the last day, corn and blocks, skulls, monuments.
+    """Return the points if the game ended now.
 
-    No worker is fed for it, and the turns and food days to come are not in it.
+    They are the score, temples as on the last day, corn and blocks, skulls and monuments. No worker is fed for it, and
+    the turns and food days to come are not in it.
     """
     scores = [float(own["score"]) for own in fields["seats"]]
     if fields["phase"] == "over":

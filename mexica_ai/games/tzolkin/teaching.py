@@ -59,7 +59,8 @@ def _gear(fields: Fields, gear: str) -> dict[str, Phrase]:
         key = "hint.full" if words.is_full(fields, gear, space) else "hint.action"
         if gear == "palenque" and 2 <= space <= facts.NUM_FIELDS + 1:
             corn, wood = (fields["fields"][kind][space - 2] for kind in ("corn", "wood"))
-            found[f"use:{gear}:{space}"] = phrase("hint.field", gear=name, space=space, action=action, corn=corn, wood=wood)
+            words_of_field = phrase("hint.field", gear=name, space=space, action=action, corn=corn, wood=wood)
+            found[f"use:{gear}:{space}"] = words_of_field
         else:
             found[f"use:{gear}:{space}"] = phrase(key, gear=name, space=space, action=action)
     for space, owner in enumerate(fields["gears"][gear][: last + 1]):
