@@ -6,8 +6,9 @@ Knows no terminal; `mexica_ai.cli.play` talks.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
 
 from mexica_ai import __version__
 from mexica_ai.analysis.results import Result
@@ -19,9 +20,46 @@ from mexica_ai.game.records import make_record
 from mexica_ai.game.text_forms import viewer_name
 from mexica_ai.game.variations import Line, fit, with_lines
 from mexica_ai.io import files
-from mexica_ai.io.errors import IllegalActionError, MexicaAIError, PositionError
+from mexica_ai.io.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
+from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
+
+Player = TypeVar("Player")
+
+
+def same_deal(position: Position, players: Sequence[Player], by: int = 1) -> tuple[Position, list[Player]]:
+    """Return the start of a game, to be played again by players who have changed their seats.
+
+    The deal stays: hands, and who begins, are those of the seats. So a player gets what the player `by` seats further
+    had.
+
+    Parameters
+    ----------
+    position : Position
+        Of the game, anywhere in it; not changed. For a record: `position_at(record, 0)`.
+    players : sequence
+        By seat: who sits there.
+    by : int
+        How many seats further each player sits; 0 is the same seat.
+
+    Returns
+    -------
+    Position, list
+        The start, and the players by their new seats.
+
+    Raises
+    ------
+    NotationError
+        There is not one player for each seat; reason SEATS_COUNT.
+    """
+    if len(players) != position.players:
+        raise NotationError(
+            f"players: given {len(players)}; expected one for each of the {position.players} seats",
+            reason="SEATS_COUNT",
+            path="players",
+        )
+    return position.start, [players[(seat - by) % len(players)] for seat in range(len(players))]
 
 
 class Session:
@@ -38,6 +76,9 @@ class Session:
     lines : Line, optional
         Comments and variations for the record, which may be changed later. What belongs to turns that are taken back is
         left out of the record.
+    luck : int, optional
+        What random events are drawn from, 0 <= luck < 2**63; by default drawn. Whoever knows it knows them. An event
+        that is taken back comes again if the same turns lead to it.
     """
 
     def __init__(
@@ -46,6 +87,7 @@ class Session:
         engines: Mapping[int, Engine],
         record: str | None = None,
         lines: Line | None = None,
+        luck: int | None = None,
     ) -> None:
         if position.viewer is not None:
             raise PositionError(
@@ -57,6 +99,7 @@ class Session:
         self.engines = engines
         self.resigned: int | None = None
         self.lines = lines
+        self.luck = resolve_seed(luck)
         self._record = record
         self._undone: list[list[list[str]]] = []  # what each undo took back, in the order in which it was played
         self._keep()
@@ -118,7 +161,8 @@ class Session:
 
     def draw(self) -> list[str]:
         """Draw the random event that is due; return it."""
-        event = self.position.draw()
+        number = len(self.position.history)
+        event = self.position.draw(random.Random(f"luck {self.luck}, turn {number}").getrandbits(63))
         self._keep()
         return event
 
@@ -165,6 +209,21 @@ class Session:
             self.position.push(actions, partial=True)
         self._keep()
         return True
+
+    def again(self, by: int = 1, record: str | None = None) -> Session:
+        """Return a session of the same deal, with the same luck, whose players sit `by` seats further.
+
+        Parameters
+        ----------
+        by : int
+            As for `same_deal`.
+        record : str, optional
+            File of the new game.
+        """
+        players = [self.engines.get(seat) for seat in range(self.position.players)]
+        start, moved = same_deal(self.position, players, by)
+        engines = {seat: engine for seat, engine in enumerate(moved) if engine is not None}
+        return Session(start, engines, record, luck=self.luck)
 
     # --- the record
 

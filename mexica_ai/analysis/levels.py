@@ -21,7 +21,9 @@ from dataclasses import dataclass, replace
 
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.words import say
 from mexica_ai.game import registry
+from mexica_ai.game.phrases import ENGLISH, phrase
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.strict import quote
 
@@ -85,18 +87,10 @@ class Character:
     words: str
 
 
-CHARACTERS = {
-    1: Character("Butterfly", "Flutters from one idea to the next; good company for a first game."),
-    2: Character("Rabbit", "Hops at what lies near and seldom looks up; leaves room to learn."),
-    3: Character("Hummingbird", "Quick and curious, finds sweet turns and forgets the rest."),
-    4: Character("Lizard", "Waits in the sun and takes what comes; overlooks the longer plans."),
-    5: Character("Deer", "Careful on its way, now and then startled into a weak turn."),
-    6: Character("Coyote", "Clever and patient; wants a reason before it lets you have anything."),
-    7: Character("Heron", "Stands still, looks long, and strikes where it counts."),
-    8: Character("Eagle", "Sees the whole board and lets little escape."),
-    9: Character("Jaguar", "Hunts every half point; errs rarely, and never by much."),
-    10: Character("Serpent", "All that the engine knows, with all the time that it is given."),
-}
+def character_of(level: int, language: str = ENGLISH) -> Character:
+    """Return what people call a level, in a language."""
+    name, sentence = (say(phrase(f"level.{level}.{part}"), language) for part in ("name", "words"))
+    return Character(name, sentence)
 
 
 def check(level: int) -> None:

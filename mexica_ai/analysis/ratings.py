@@ -12,6 +12,7 @@ A person's rating is estimated from the last `MAX_GAMES` games, from what was li
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +20,7 @@ from importlib import resources
 from typing import Any
 
 from mexica_ai.analysis import levels
+from mexica_ai.game.phrases import Phrase, phrase
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import Nullable, check_shape, parse_json, quote
 
@@ -90,17 +92,16 @@ class Recommendation:
     games: int
 
     @property
-    def words(self) -> str:
-        """Two sentences about it."""
-        name = f"level {self.level}, {levels.CHARACTERS[self.level].name}"
+    def phrase(self) -> Phrase:
+        """Two sentences about it; `mexica_ai.analysis.words.say` says them."""
+        level = phrase("level", level=self.level, name=phrase(f"level.{self.level}.name"))
         if not self.games:
-            return f"Begin with {name}. After a game or two this advice is about you."
-        games = f"{self.games} game{'s' * (self.games > 1)}"
+            return phrase("next.begin", level=level)
         if self.games < FIRM_GAMES:
-            return f"Next: {name}. By {games} only, so it is a guess."
+            return phrase("next.guess", level=level, games=self.games)
         tens = round(10 * self.chance)
-        chance = {0: "less than 5 %", 10: "more than 95 %"}.get(tens, f"about {10 * tens} %")
-        return f"Next: {name}. By your last {games} you win {chance} of games of two against it."
+        key = {0: "next.low", 10: "next.high"}.get(tens, "next.chance")
+        return phrase(key, level=level, games=self.games, percent=10 * tens)
 
 
 @cache
@@ -125,8 +126,8 @@ def ratings_of(game: str) -> dict[int, Rating]:
     return found
 
 
-def describe_level(game: str, level: int) -> str:
-    """Return the measured strength of a level in words; "" if it was not measured.
+def describe_level(game: str, level: int) -> Phrase | None:
+    """Return the measured strength of a level in words; None if it was not measured.
 
     Parameters
     ----------
@@ -137,14 +138,16 @@ def describe_level(game: str, level: int) -> str:
     """
     rating = ratings_of(game)[level]
     if not rating.is_measured:
-        return ""
-    if level == 1:
-        if (greedy := _measured()[game]["greedy"]) is None:
-            return ""
-        above = -greedy
-        side = "above" if above > 0 else "below"
-        return f"about {abs(above):.0f} Elo {side} a player who always takes the best next action"
-    return f"about {rating.elo:.0f} Elo above level 1 ({rating.low:.0f} to {rating.high:.0f})"
+        return None
+    if level > 1:
+        return phrase("rating.above_first", elo=_whole(rating.elo), low=_whole(rating.low), high=_whole(rating.high))
+    if (greedy := _measured()[game]["greedy"]) is None:
+        return None
+    return phrase("rating.below_greedy" if greedy > 0 else "rating.above_greedy", elo=_whole(abs(greedy)))
+
+
+def _whole(elo: float) -> str:
+    return f"{elo:.0f}"
 
 
 def chance_to_win(rating: float, others: Sequence[float]) -> float:
@@ -170,13 +173,12 @@ def rate(games: Sequence[Played], game: str) -> Rating:
     for number, played in enumerate(games):
         _check(played, f"games[{number}]")
     by_level = ratings_of(game)
-    found = []
-    for elo in _GRID:
-        likelihood = -(((elo - PRIOR_MEAN) / PRIOR_DEVIATION) ** 2) / 2
-        for played in games[-MAX_GAMES:]:
-            chance = chance_to_win(elo, [by_level[level].elo for level in played.levels])
-            likelihood += played.share * math.log(chance) + (1 - played.share) * math.log1p(-chance)
-        found.append(likelihood)
+    found = [-(((elo - PRIOR_MEAN) / PRIOR_DEVIATION) ** 2) / 2 for elo in _GRID]
+    for played, times in Counter(games[-MAX_GAMES:]).items():
+        others = [by_level[level].elo for level in played.levels]
+        for number, elo in enumerate(_GRID):
+            chance = chance_to_win(elo, others)
+            found[number] += times * (played.share * math.log(chance) + (1 - played.share) * math.log1p(-chance))
     most = max(found)
     weights = [math.exp(likelihood - most) for likelihood in found]
     total = math.fsum(weights)

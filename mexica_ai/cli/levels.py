@@ -10,6 +10,7 @@ from typing import Any
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.own_results import MIXED, OwnResult, Row, next_level, result_of, statistics
 from mexica_ai.analysis.ratings import describe_level, ratings_of
+from mexica_ai.analysis.words import say
 from mexica_ai.cli import common
 from mexica_ai.cli.records import read_records
 from mexica_ai.engines.specs import parse_spec
@@ -63,24 +64,21 @@ def run(args: argparse.Namespace) -> int:
             data |= {"next": {"level": found.level, "rating": round(found.rating.elo), "games": found.games}}
         print(json.dumps(data))
         return 0
-    for level, one in levels.CHARACTERS.items():
-        strength = describe_level(args.game, level)
-        terminal.say(f"{level:>2}  {one.name}: {one.words}", *([f"    {strength}"] if strength else []))
+    for level in levels.LEVELS:
+        one, strength = levels.character_of(level), describe_level(args.game, level)
+        terminal.say(f"{level:>2}  {one.name}: {one.words}", *([f"    {say(strength)}"] if strength else []))
     if found is not None:
-        terminal.say("", *(_describe(row) for row in rows), *terminal.wrap(found.words))
+        terminal.say("", *(_describe(row) for row in rows), *terminal.wrap(say(found.phrase)))
     return 0
 
 
 def _levels_json(game: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "level": level,
-            "name": one.name,
-            "words": one.words,
-            "elo": [rating.elo, rating.low, rating.high] if rating.is_measured else None,
-        }
-        for (level, one), rating in zip(levels.CHARACTERS.items(), ratings_of(game).values(), strict=True)
-    ]
+    found = []
+    for level, rating in ratings_of(game).items():
+        one = levels.character_of(level)
+        elo = [rating.elo, rating.low, rating.high] if rating.is_measured else None
+        found.append({"level": level, "name": one.name, "words": one.words, "elo": elo})
+    return found
 
 
 def _row_json(row: Row) -> dict[str, Any]:

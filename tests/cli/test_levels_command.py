@@ -26,7 +26,7 @@ def test_levels_are_listed_with_what_was_measured(capsys):
     assert found[2]["elo"][1] < found[2]["elo"][0] < found[2]["elo"][2]
     assert main(["levels", "nim"]) == 0
     out = capsys.readouterr().out
-    assert all(f"{one.name}: {one.words}" in out for one in levels.CHARACTERS.values())
+    assert all(f"{one.name}: {one.words}" in out for one in map(levels.character_of, levels.LEVELS))
     assert "Elo" not in out
 
 

@@ -4,9 +4,11 @@ import dataclasses
 import json
 import math
 import random
+import re
+from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mexica_ai as ai
@@ -33,6 +35,7 @@ from mexica_ai.analysis.ratings import (
     ratings_of,
     recommend,
 )
+from mexica_ai.analysis.words import say, words
 from mexica_ai.game import registry
 from mexica_ai.game.records import make_record
 from mexica_ai.io.errors import NotationError
@@ -45,13 +48,25 @@ games_played = st.lists(
 )
 
 
-def test_each_level_has_a_name_and_a_sentence():
-    assert list(levels.CHARACTERS) == list(levels.LEVELS)
-    assert len({one.name for one in levels.CHARACTERS.values()}) == levels.HIGHEST
-    for one in levels.CHARACTERS.values():
-        assert one.name.isalpha()
+@pytest.mark.parametrize("language", words().languages)
+def test_each_level_has_a_name_and_a_sentence(language):
+    found = [levels.character_of(level, language) for level in levels.LEVELS]
+    assert len({one.name for one in found}) == levels.HIGHEST
+    for one in found:
+        assert one.name.replace("-", "").isalpha()
         assert one.words.endswith(".")
-        assert len(one.words) <= 80
+        assert len(one.words) <= 90
+
+
+def test_all_languages_have_all_texts_with_the_same_gaps():
+    folder = Path(levels.__file__).with_name("texts")
+    texts = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")}
+    assert {"en", "pt"} <= texts.keys()
+    for own in texts.values():
+        assert own.keys() == texts["en"].keys()
+        for key, text in own.items():
+            gaps = [sorted(re.findall(r"{(\w+)", each)) for each in (text, texts["en"][key])]
+            assert gaps[0] == gaps[1], key
 
 
 @pytest.mark.parametrize("game", registry.names())
@@ -68,15 +83,16 @@ def test_what_was_not_measured_is_assumed_and_not_described():
     found = ratings_of("nim")
     assert [found[level].elo for level in (1, 2, 10)] == [0, ASSUMED_STEP, 9 * ASSUMED_STEP]
     assert not any(rating.is_measured for rating in found.values())
-    assert {describe_level("nim", level) for level in levels.LEVELS} == {""}
+    assert {describe_level("nim", level) for level in levels.LEVELS} == {None}
     tzolkin = ratings_of("tzolkin")
     assert not tzolkin[10].is_measured
     assert tzolkin[10].elo == tzolkin[9].elo + ASSUMED_STEP
-    assert describe_level("tzolkin", 10) == ""
+    assert describe_level("tzolkin", 10) is None
     rating = ratings_of("mexica")[3]
     expected = f"about {rating.elo} Elo above level 1 ({rating.low} to {rating.high})"
-    assert describe_level("mexica", 3) == expected
-    assert describe_level("mexica", 1).endswith("Elo below a player who always takes the best next action")
+    assert say(describe_level("mexica", 3)) == expected
+    text = say(describe_level("mexica", 1))
+    assert re.fullmatch(r"about \d+ Elo below a player who always takes the best next action", text)
 
 
 def test_the_chance_to_win_is_elos_with_two_seats():
@@ -84,6 +100,7 @@ def test_the_chance_to_win_is_elos_with_two_seats():
     assert chance_to_win(0, [0, 0, 0]) == pytest.approx(1 / 4)
 
 
+@settings(max_examples=30, deadline=None)
 @given(games_played, st.sampled_from(registry.names()))
 def test_a_rating_lies_in_its_interval_and_rises_with_wins(games, game):
     rating = rate(games, game)
@@ -93,6 +110,7 @@ def test_a_rating_lies_in_its_interval_and_rises_with_wins(games, game):
     assert won.elo >= rating.elo - 1e-6
 
 
+@settings(max_examples=30, deadline=None)
 @given(games_played, st.sampled_from(registry.names()))
 def test_a_recommendation_is_near_to_what_was_played(games, game):
     found = recommend(games, game)
@@ -102,7 +120,7 @@ def test_a_recommendation_is_near_to_what_was_played(games, game):
     met = [level for played in last for level in played.levels]
     if met:
         assert min(met) - len(last) <= found.level <= max(met) + 1
-    assert levels.CHARACTERS[found.level].name in found.words
+    assert levels.character_of(found.level).name in say(found.phrase)
 
 
 def test_a_person_who_wins_goes_up_one_level_at_a_time_and_one_who_loses_goes_down():
@@ -118,13 +136,13 @@ def test_a_person_who_wins_goes_up_one_level_at_a_time_and_one_who_loses_goes_do
 
 @pytest.mark.parametrize("strength", [0, 400, 900])
 def test_simulated_persons_come_to_levels_that_fit_them(strength):
-    """After 40 games at the recommended levels the true chance to win is near the target."""
+    """After 30 games at the recommended levels the true chance to win is near the target."""
     draw = random.Random(strength)
     by_level = ratings_of("mexica")
     chances = []
-    for _ in range(20):
+    for _ in range(12):
         games = []
-        for _ in range(40):
+        for _ in range(30):
             level = recommend(games, "mexica").level
             chance = chance_to_win(strength, [by_level[level].elo])
             games.append(Played((level,), float(draw.random() < chance)))
@@ -140,13 +158,14 @@ def test_only_the_last_games_count():
 
 
 def test_a_recommendation_says_how_sure_it_is():
-    assert "Begin with level 2, Rabbit." in recommend([], "nim").words
-    assert "By 1 game only, so it is a guess." in recommend([Played((3,), 0.0)], "nim").words
-    words = recommend([Played((3,), 1.0), Played((3,), 0.0)] * 4, "mexica").words
-    assert words.startswith("Next: level 3, Hummingbird. By your last 8 games you win about ")
+    assert "Begin with level 2, Rabbit." in say(recommend([], "nim").phrase)
+    assert "By 1 game only, so it is a guess." in say(recommend([Played((3,), 0.0)], "nim").phrase)
+    text = say(recommend([Played((3,), 1.0), Played((3,), 0.0)] * 4, "mexica").phrase)
+    assert text.startswith("Next: level 3, Hummingbird. By your last 8 games you win about ")
+    assert "palpite" in say(recommend([Played((3,), 0.0)], "nim").phrase, "pt")
     sure = dataclasses.replace(recommend([Played((3,), 1.0)] * 30, "nim"), chance=0.97)
-    assert "you win more than 95 % of games" in sure.words
-    assert "you win less than 5 % of games" in dataclasses.replace(sure, chance=0.03).words
+    assert "you win more than 95 % of games" in say(sure.phrase)
+    assert "you win less than 5 % of games" in say(dataclasses.replace(sure, chance=0.03).phrase)
 
 
 @pytest.mark.parametrize(
