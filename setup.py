@@ -243,8 +243,8 @@ setup(
         ],
         "mexica_ai.web": [
             f"static/{folder}*.{ending}"
-            for folder in ("", "vendor/")
-            for ending in ("js", "css", "html", "json", "txt", "svg")
+            for folder in ("", "icons/", "vendor/")
+            for ending in ("js", "css", "html", "json", "txt", "svg", "png")
         ],
     },
     ext_modules=[]

@@ -30,8 +30,8 @@ next: the one against which about 55 % of the games are won (docs/search.md).
 Games with several persons count only if --player names one of them.
 
 Examples:
-  mexica-ai levels mexica
-  mexica-ai levels coatl --records ~/.local/state/mexica-ai/*.json
+  mexica-ai levels GAME
+  mexica-ai levels GAME --records ~/.local/state/mexica-ai/*.json
 """
 PERSON = "person"
 
