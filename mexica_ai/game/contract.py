@@ -262,7 +262,8 @@ class Picture:
         cannot be read is left out. `viewer` is the seat that looks on, or None. `turn` is a sequence of (action,
         fields), a turn from this position with the position after each action: the picture shows the last one, with
         what is new marked. `theme` is light, dark or page: then elements have classes instead of colours. `parts`
-        says what to draw; all by default. `targets`: whether elements that can be clicked have ``data-target``.
+        says what to draw; all by default. `targets`: whether elements that can be clicked have ``data-target``,
+        and others that `Teaching.hints` has words for ``data-hint``.
         `shares` is the expected share of the win of each seat, or None. Without it, a page shows the board as text.
     parts : tuple of str
         The parts that `draw` can draw alone, in order.
