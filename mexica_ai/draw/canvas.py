@@ -39,6 +39,10 @@ class Canvas:
         """Mark what is drawn meanwhile with a name, for which the game has words."""
         first = len(self.parts)
         yield
+        self.mark(name, first)
+
+    def mark(self, name: str, first: int) -> None:
+        """Mark what was drawn from an element on; see `hint`."""
         if self.targets:
             self.parts[first:] = [group(self.parts[first:], data_hint=name)]
 

@@ -148,9 +148,11 @@ class _Picture(Canvas):
         return tall
 
     def _slot(self, x: float, y: float, width: float, kind: str, letters: str, target: str) -> None:
-        with self.hint(target):
-            self.box(x, y, width, 60, "card", "line", 1.2, 8.0, stroke_dasharray="4 4")
-        if letters:
+        first = len(self.parts)
+        self.box(x, y, width, 60, "card", "line", 1.2, 8.0, stroke_dasharray="4 4")
+        if not letters:
+            self.mark(target, first)
+        else:
             wide = _PIECE * len(letters)
             for index, letter in enumerate(letters):
                 self.piece(x + (width - wide) / 2 + _PIECE * index, y + 15, kind, letter)
