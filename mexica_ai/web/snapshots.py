@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING
 
 from mexica_ai.analysis.annotate import TurnEvaluation
@@ -13,6 +14,8 @@ from mexica_ai.web.turn_entry import Draft, blocked_tools, entries_of
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
+
+RUN = secrets.token_hex(8)  # of this process: versions of another one mean nothing here
 
 _EMPTY: JsonObject = {
     "draft": {
@@ -38,6 +41,7 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> JsonObj
     now = game.now
     common = {
         "id": game.id,
+        "run": RUN,
         "game": game.name,
         "version": game.version,
         "players": now.players,
