@@ -9,7 +9,6 @@ from typing import Any
 
 from mexica_ai.analysis.annotate import TurnEvaluation, evaluation_of, recorded_evaluations, replay_played
 from mexica_ai.game import registry
-from mexica_ai.game.move_text import is_move_text, split_games
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.position_text import position_data
 from mexica_ai.game.records import EVALUATION, check_evaluations, parse_record
@@ -23,6 +22,7 @@ from mexica_ai.web.errors import ApiError
 from mexica_ai.web.games import MAX_TURNS, Game
 from mexica_ai.web.journal import Folder
 from mexica_ai.web.seats import DEFAULT_LEVEL, DEFAULT_SECONDS, OTHER, Seat, bad_value
+from mexica_ai.web.several import choose, records_of
 
 _SEAT = {
     "kind": choice("person", "engine"),
@@ -39,6 +39,7 @@ _NEW = {
     "position?": object,
     "text?": str,
     "example?": str,
+    "record?": Nullable(int),
     "from?": str,
     "mistakes?": {"seat": Nullable(int)},
     "at?": Nullable(int),
@@ -86,12 +87,16 @@ def create(
         if data["example"] not in examples:
             raise bad_value(f"{path}.example", data["example"], f"one of {', '.join(examples)}")
         text = examples[data["example"]]
+    if data.get("record") is not None and text is None:
+        raise NotationError(
+            f"{path}.record: expected with text or example", reason="BAD_REQUEST", path=f"{path}.record"
+        )
     if (drill := _drill(data, text, find, path)) is not None:
         return _drill_game(drill)
     if "from" in data:
         start = _from_game(find(data["from"]), data.get("at"))
     elif text is not None:
-        start = _from_record(text) if looks_like_record(text) else _Start(Position.from_text(text))
+        start = _from_text(text, data.get("record"), path)
     elif "position" in data:
         start = _Start(Position.from_json(data["position"]))
     else:
@@ -169,17 +174,11 @@ def _from_game(source: Game, number: int | None) -> _Start:
     return _Start(position)
 
 
-def _from_record(text: str) -> _Start:
-    """Begin at the end of a record, the first one if the text has several."""
-    if is_move_text(text):
-        text = next(split_games(enumerate(text.encode().splitlines(), 1)))[1].decode()
-    try:
-        record: JsonObject = parse_record(text)
-    except NotationError:
-        lines = [line for line in text.splitlines() if line.strip()]
-        if len(lines) < 2:
-            raise
-        record = parse_record(lines[0])
+def _from_text(text: str, number: int | None, path: str) -> _Start:
+    """Begin at a position, or at the end of a record: of several, the one with a number, from 1."""
+    if not looks_like_record(text):
+        return _Start(Position.from_text(text))
+    record: JsonObject = parse_record(choose(records_of(text), number, path))
     position = replay_played(record)
     resigned = record.get("forfeit", {}).get("seat")
     time_s = record.get("evaluations", {}).get("time_s")

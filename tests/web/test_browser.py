@@ -449,7 +449,7 @@ def test_options_show_what_they_are(visit, name):
 
 
 def test_a_finished_game_says_how_the_points_were_made(visit, site):
-    game = site.call("POST", "/api/games", {"example": "mexica_game.jsonl"}, 201)
+    game = site.call("POST", "/api/games", {"example": "mexica_game.jsonl", "record": 1}, 201)
     one = visit()
     page = one.game(game)
     over = page.locator(".over")
