@@ -27,7 +27,7 @@ from cext.core.contract.playout import random_playout
 from cext.core.search.options import OPTIONS
 from mexica_ai.game.compact import VERSION
 from mexica_ai.game.contract import Fields, Game, try_parse
-from mexica_ai.game.entry import MENU
+from mexica_ai.game.entry import MENU, Gain
 from mexica_ai.io.errors import IllegalActionError, NotationError, PositionError, SearchError
 
 SEED = 2015
@@ -533,6 +533,29 @@ def _reasons(case: _Case) -> None:
 check_reasons = _for_each_start(_reasons)
 
 
+def _clicks(case: _Case) -> None:
+    clicks, picture, text = case.game.clicks, case.game.picture, case.game.text
+    names = [tool.name for tool in picture.tools]
+    case.expect(all(verb.isidentifier() for verb in clicks.walks), f"walks are {clicks.walks!r}; expected verbs")
+    for state in case.turns():
+        fields = case.fields(state)
+        for action in case.rng.sample(state.legal_actions(), min(SAMPLE, len(state.legal_actions()))):
+            after = state.copy()
+            after.apply(action)
+            gain = clicks.gain(fields, text.format_action(action), functools.partial(case.fields, after))
+            case.expect(isinstance(gain, Gain) and "\n" not in gain.words, f"{gain!r} is no gain", state)
+        targets = sorted(picture.describe_targets(fields))
+        for tool in (*names, *JUNK[4:7]):
+            asked = case.rng.sample(targets, min(case.rng.randrange(4), len(targets)))
+            for action in clicks.meant(fields, tool, asked)[:SAMPLE]:
+                why = case.game.why_illegal(state, action)
+                case.expect(isinstance(clicks.plain(why), str), f"the reason {why!r} has no plain words", state)
+        case.expect(isinstance(clicks.wasted(fields), str), "what is wasted is not said in words", state)
+
+
+check_clicks = _for_each_start(_clicks)
+
+
 def _learning(case: _Case) -> None:
     learning, rules = case.game.learning, case.game.rules
     size = 0 if learning.schema is None else learning.schema.size
@@ -581,6 +604,7 @@ CHECKS: dict[str, Check] = {
     "picture": check_picture,
     "editor": check_editor,
     "reasons": check_reasons,
+    "clicks": check_clicks,
     "learning": check_learning,
     "proposals": check_proposals,
 }

@@ -31,7 +31,7 @@ from cext.core.contract.game import State
 from cext.core.learning.weights import Weights, WeightsSpec
 from mexica_ai.game import weights as files_of_weights
 from mexica_ai.game.compact import bad_compact
-from mexica_ai.game.entry import Entry, Kind, Tool, choice
+from mexica_ai.game.entry import Entry, Gain, Kind, Tool, choice
 from mexica_ai.io.errors import NotationError, PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import parse_json, quote
@@ -318,6 +318,36 @@ class Reasons:
 
 
 @dataclass(frozen=True)
+class Clicks:
+    """What a page says of the actions that a person chooses from, and of what cannot be chosen (`mexica_ai.game.clicks`).
+
+    Attributes
+    ----------
+    gain : (fields, action, play) -> Gain
+        What a legal action, as text, brings, from a position that the seat to move may see. `play()` returns the JSON
+        position after it. Asked for all legal actions, so consider to call `play` only where that is needed. Default:
+        nothing.
+    meant : (fields, tool, targets) -> list of str
+        The actions, as text, that a person may mean who chooses a tool and clicks targets of the picture, in any order
+        and not all of them; the likeliest first. They are asked for why they are not legal. The targets may be any of
+        `Picture.describe_targets`. Empty if the tool has nothing to do with them. Default: always.
+    plain : (words) -> str
+        A reason of `Reasons.why_illegal` without the codes that only text forms use. Default: as it is.
+    wasted : (fields) -> str
+        What the seat to move gives up if it ends its turn, such as ``2 AP``; "" for nothing. Default: nothing.
+    walks : tuple of str
+        Verbs of actions that move one piece to the first target of their entry: several in a row are offered as one, to
+        where the last one leads. Default: none.
+    """
+
+    gain: Callable[[Fields, str, Callable[[], Fields]], Gain] = lambda fields, action, play: Gain()
+    meant: Callable[[Fields, str, Sequence[str]], list[str]] = lambda fields, tool, targets: []
+    plain: Callable[[str], str] = lambda words: words
+    wasted: Callable[[Fields], str] = lambda fields: ""
+    walks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Learning:
     """The part of a game for learning: the layout of observations and weights.
 
@@ -435,6 +465,7 @@ class Game:
     editor : Editor, optional
         The brushes and controls of an editor of positions; without one a position is edited as JSON.
     reasons : Reasons
+    clicks : Clicks
     learning : Learning
     proposals : Proposals, optional
         Needed if there are actions on which seats must agree.
@@ -457,6 +488,7 @@ class Game:
     picture: Picture = Picture()
     editor: Editor | None = None
     reasons: Reasons = Reasons()
+    clicks: Clicks = Clicks()
     learning: Learning = Learning()
     proposals: Proposals | None = None
     level_errors: Mapping[int, tuple[float, float]] = field(default_factory=dict)

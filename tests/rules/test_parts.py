@@ -10,6 +10,7 @@ import pytest
 import mexica_ai as ai
 from mexica_ai.game import registry
 from mexica_ai.game.contract import (
+    Clicks,
     Events,
     Game,
     Learning,
@@ -26,7 +27,7 @@ from mexica_ai.games.nim import notation
 from mexica_ai.v1 import engine_pb2
 
 ROOT = Path(__file__).parents[2]
-PARTS = (Text, Starts, Views, Secrets, Events, Picture, Reasons, Learning, Proposals)
+PARTS = (Text, Starts, Views, Secrets, Events, Picture, Reasons, Clicks, Learning, Proposals)
 MEMBERS = [(part, field.name) for part in (Game, *PARTS) for field in dataclasses.fields(part)]
 
 
