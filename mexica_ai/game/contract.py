@@ -319,7 +319,7 @@ class Reasons:
 
 @dataclass(frozen=True)
 class Clicks:
-    """What a page says of the actions that a person chooses from, and of what cannot be chosen (`mexica_ai.game.clicks`).
+    """What a page says of the actions that a person chooses from, and of what cannot be (`mexica_ai.game.clicks`).
 
     Attributes
     ----------

@@ -149,9 +149,9 @@ def plain(state):
 def test_a_fault_of_the_rules_is_found(monkeypatch, lie, fault):
     game = broken(NIM, "text", format_position=lambda state: NIM.text.format_position(plain(state)))
     game = dataclasses.replace(game, scores=lambda state: NIM.scores(plain(state)))
-    played = testing._Case.walk
+    played = testing.Case.walk
     monkeypatch.setattr(
-        testing._Case, "walk", lambda case: ((Liar(state, lie), action) for state, action in played(case))
+        testing.Case, "walk", lambda case: ((Liar(state, lie), action) for state, action in played(case))
     )
     with pytest.raises(AssertionError, match=fault):
         testing.check_rules(game)

@@ -66,7 +66,8 @@ def meant(fields: JsonObject, tool: str, targets: Sequence[str]) -> list[str]:
     numbers = [coatl[0] for coatl in coatls] or [str(number) for number, _ in enumerate(own["coatls"], 1)] or ["1"]
     match tool:
         case "keep":
-            return ["keep " + " ".join(sorted(held)[: facts.MAX_KEPT])] if held and set(held) <= facts.COPIES.keys() else []
+            kept = sorted(card for card in held if card in facts.PROPHECIES)[: facts.MAX_KEPT]
+            return [f"keep {' '.join(kept)}"] if kept else []
         case "take":
             return [f"take {kind} {letters}" for kind, letters in places.get("supply", [])]
         case "draw":
@@ -77,8 +78,8 @@ def meant(fields: JsonObject, tool: str, targets: Sequence[str]) -> list[str]:
             return _additions(own, stored, coatls, numbers)
         case "play":
             cards = [*held, *open_temples] or (own["hand"] if coatls else [])
-            return [f"{'play' if card in facts.PROPHECIES else 'temple'} {number} {card}"
-                    for card in cards if card in facts.PROPHECIES or card in facts.TEMPLES for number in numbers]  # fmt: skip
+            verbs = dict.fromkeys(facts.PROPHECIES, "play") | dict.fromkeys(facts.TEMPLES, "temple")
+            return [f"{verbs[card]} {number} {card}" for card in cards if card in verbs for number in numbers]
         case "close":
             return [f"close {number}" for number in numbers] if coatls else []
         case "discard":
@@ -88,15 +89,11 @@ def meant(fields: JsonObject, tool: str, targets: Sequence[str]) -> list[str]:
     return []
 
 
-def _additions(
-    own: JsonObject, stored: list[list[str]], coatls: list[list[str]], numbers: list[str]
-) -> list[str]:
+def _additions(own: JsonObject, stored: list[list[str]], coatls: list[list[str]], numbers: list[str]) -> list[str]:
     """Return the ways to add a piece to a Coatl: each that is chosen, or all of them."""
     if not stored and not coatls:
         return []
-    pieces = stored or [
-        [kind, letter] for part, kind in facts.KIND_OF_PART.items() for letter in own["stored"][part]
-    ]
+    pieces = stored or [[kind, letter] for part, kind in facts.KIND_OF_PART.items() for letter in own["stored"][part]]
     sides = [rest[0] for _, *rest in coatls if rest and rest[0] in ("left", "right")] or ["left", "right"]
     return [
         f"add {number} {side if kind == 'body' else kind} {letter}"

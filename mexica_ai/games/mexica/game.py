@@ -8,7 +8,19 @@ from cext.core.contract.game import State
 from cext.games.mexica import ops
 from cext.games.mexica.spec import CALIBRATION, SPEC
 from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Proposals, Reasons, Secrets, Starts, Text
-from mexica_ai.games.mexica import board, clicks, compact, draw, edit, effects, entry, legality, notation, removal, tensor
+from mexica_ai.games.mexica import (
+    board,
+    clicks,
+    compact,
+    draw,
+    edit,
+    effects,
+    entry,
+    legality,
+    notation,
+    removal,
+    tensor,
+)
 from mexica_ai.games.mexica.render import render
 from mexica_ai.io.errors import PositionError
 from mexica_ai.io.json_types import JsonObject

@@ -59,7 +59,7 @@ def _brought(before: JsonObject, after: JsonObject, seat: int) -> Gain:
     for key, name, each in (("score", "point", _POINT), ("workers", "worker", _WORKER)):
         more = new[key] - old[key]
         worth += each * more
-        if more > 0 or more and key == "score":
+        if more > 0 or (more and key == "score"):
             words.append(count(more, name))
     for temple in TEMPLES:
         steps = new["temples"][temple] - old["temples"][temple]
