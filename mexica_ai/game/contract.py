@@ -348,6 +348,28 @@ class Clicks:
 
 
 @dataclass(frozen=True)
+class Words:
+    """Actions in the words of the rules, for people: lists of turns, and what the others play (`mexica_ai.game.words`).
+
+    Attributes
+    ----------
+    tell : (actions, before, after) -> str
+        A clause in the past tense without its subject, such as ``founded 12 at B4``, of one action or of several that
+        are told together; of a random event, what has come. "" leaves out what only ends a turn. Without points, which
+        are shown anyway, and without seats. `before` and `after` are JSON positions. They are views, if a seat is
+        told; then an action of which it must not know the operands is its first word alone. Default: the text form.
+    joins : (actions, following) -> bool
+        Whether an action is told together with those before it, such as the steps of a walk. Default: no action is.
+    round_of : (fields) -> str
+        The caption of the round in which a turn from this position is played, such as ``Round 3``. Default: none.
+    """
+
+    tell: Callable[[Sequence[str], Fields, Fields], str] = lambda actions, before, after: "; ".join(actions)
+    joins: Callable[[Sequence[str], str], bool] = lambda actions, following: False
+    round_of: Callable[[Fields], str] = lambda fields: ""
+
+
+@dataclass(frozen=True)
 class Learning:
     """The part of a game for learning: the layout of observations and weights.
 
@@ -466,6 +488,7 @@ class Game:
         The brushes and controls of an editor of positions; without one a position is edited as JSON.
     reasons : Reasons
     clicks : Clicks
+    words : Words
     learning : Learning
     proposals : Proposals, optional
         Needed if there are actions on which seats must agree.
@@ -489,6 +512,7 @@ class Game:
     editor: Editor | None = None
     reasons: Reasons = Reasons()
     clicks: Clicks = Clicks()
+    words: Words = Words()
     learning: Learning = Learning()
     proposals: Proposals | None = None
     level_errors: Mapping[int, tuple[float, float]] = field(default_factory=dict)

@@ -27,6 +27,7 @@ from mexica_ai.game.contract import Game, try_parse
 from mexica_ai.game.entry import MENU, Gain
 from mexica_ai.io.errors import IllegalActionError, NotationError, PositionError, SearchError
 from mexica_ai.testing.case import JUNK, SAMPLE, SEED, STRIDE, Case, Check, for_each_start
+from mexica_ai.testing.words import check_words
 
 # --- the compiled rules
 
@@ -514,6 +515,7 @@ CHECKS: dict[str, Check] = {
     "editor": check_editor,
     "reasons": check_reasons,
     "clicks": check_clicks,
+    "words": check_words,
     "learning": check_learning,
     "proposals": check_proposals,
 }

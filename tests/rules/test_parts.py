@@ -22,12 +22,13 @@ from mexica_ai.game.contract import (
     Starts,
     Text,
     Views,
+    Words,
 )
 from mexica_ai.games.nim import notation
 from mexica_ai.v1 import engine_pb2
 
 ROOT = Path(__file__).parents[2]
-PARTS = (Text, Starts, Views, Secrets, Events, Picture, Reasons, Clicks, Learning, Proposals)
+PARTS = (Text, Starts, Views, Secrets, Events, Picture, Reasons, Clicks, Learning, Words, Proposals)
 MEMBERS = [(part, field.name) for part in (Game, *PARTS) for field in dataclasses.fields(part)]
 
 

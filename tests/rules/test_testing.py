@@ -6,7 +6,7 @@ import pytest
 
 from mexica_ai import testing
 from mexica_ai.game import registry
-from mexica_ai.game.contract import Events, Learning, Reasons, Secrets
+from mexica_ai.game.contract import Events, Learning, Reasons, Secrets, Words
 from mexica_ai.game.entry import Entry, Kind, Target, choice
 
 NIM, COATL, MEXICA = map(registry.get, ("nim", "coatl", "mexica"))
@@ -93,6 +93,8 @@ FAULTS = [
     ("reasons", dataclasses.replace(NIM, reasons=CLAIMS), "which is legal: the pile is empty"),
     ("reasons", dataclasses.replace(NIM, reasons=RUDE), "expected clauses"),
     ("reasons", dataclasses.replace(NIM, reasons=Reasons(spends=("gold",))), "gold, which is no number"),
+    ("words", dataclasses.replace(NIM, words=Words(lambda actions, before, after: " took")), "expected a clause"),
+    ("words", dataclasses.replace(NIM, words=Words(joins=lambda actions, following: None)), "expected a bool"),
     ("learning", dataclasses.replace(NIM, learning=Learning(COATL.learning.schema)), "the schema has"),
     ("learning", broken(COATL, "learning", weights=None), "weights lack their layout"),
     ("learning", broken(COATL, "learning", varied=lambda start, rng: {}), "varied gives no valid position"),

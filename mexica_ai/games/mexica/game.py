@@ -20,6 +20,7 @@ from mexica_ai.games.mexica import (
     notation,
     removal,
     tensor,
+    words,
 )
 from mexica_ai.games.mexica.render import render
 from mexica_ai.io.errors import PositionError
@@ -109,6 +110,7 @@ GAME = Game(
         legality.why_illegal, effects.describe, ("action_points", "action_tokens"), stocks=ops.state_to_fields
     ),
     clicks=clicks.CLICKS,
+    words=words.WORDS,
     learning=Learning(tensor.SCHEMA, SPEC, calibration=CALIBRATION),
     proposals=Proposals(
         removal.offered,

@@ -2,7 +2,7 @@
 
 from cext.games.nim import ops
 from mexica_ai.game.contract import Game, Learning, Option, Picture, Starts, Text
-from mexica_ai.games.nim import compact, draw, entry, notation, tensor
+from mexica_ai.games.nim import compact, draw, entry, notation, tensor, words
 from mexica_ai.games.nim.render import render
 
 OPTIONS = (
@@ -36,5 +36,6 @@ GAME = Game(
     starts=Starts(notation.new_state, OPTIONS, ("--piles 3,4,5",)),
     board=render,
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry),
+    words=words.WORDS,
     learning=Learning(tensor.SCHEMA),
 )
