@@ -18,7 +18,7 @@ from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Nullable, check_options, check_shape, choice
 from mexica_ai.session import Session
 from mexica_ai.web.drills import Drill, drill_of_game, drill_of_head, drill_of_text, looks_like_drill
-from mexica_ai.web.errors import ApiError
+from mexica_ai.web.errors import ApiError, api_error
 from mexica_ai.web.games import MAX_TURNS, Game
 from mexica_ai.web.journal import Folder
 from mexica_ai.web.seats import DEFAULT_LEVEL, DEFAULT_SECONDS, OTHER, Seat, bad_value
@@ -73,7 +73,33 @@ def create(
         Texts of examples, by name.
     find : callable
         Returns the game with an id.
+
+    Raises
+    ------
+    ApiError
+        It cannot be created.
     """
+    try:
+        return _create(data, names=names, examples=examples, find=find, path=path)
+    except MexicaAIError as error:
+        raise api_error(error, _position_given(data)) from None
+
+
+def _position_given(data: Any) -> Any:
+    """Return the position or record of a request as JSON, None if there is none or it cannot be read."""
+    if not isinstance(data, dict):
+        return None
+    if not isinstance(text := data.get("text"), str):
+        return data.get("position")
+    records = records_of(text)
+    number = data.get("record") or 1
+    try:
+        return parse_record(records[number - 1]) if looks_like_record(text) else position_data(text)
+    except (MexicaAIError, IndexError, TypeError):
+        return None
+
+
+def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Callable[[str], Game], path: str) -> Game:
     check_shape(data, _NEW, path)
     sources = [key for key in _SOURCES if key in data]
     if len(sources) != 1:
