@@ -32,6 +32,7 @@ from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import Nullable, check_shape, choice, quote
 from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.web import boards, editor, pictures, starts
+from mexica_ai.web.clicks import why_not
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub, Stream
 from mexica_ai.web.games import MAX_GAMES, Game
@@ -108,6 +109,7 @@ class Site:
             Route("/api/games/{game}/draft", self.draft, methods=["PUT"]),
             Route("/api/games/{game}/turn", self.turn, methods=["POST"]),
             Route("/api/games/{game}/drill", self.drill, methods=["POST"]),
+            Route("/api/games/{game}/why", self.why),
             Route("/api/games/{game}/at/{number}", self.at),
             Route("/api/games/{game}/at/{number}/{part}.svg", self.picture),
             Route("/api/games/{game}/analysis", self.analyze, methods=["PUT"]),
@@ -305,6 +307,12 @@ class Site:
                 await self.jobs.drop_judged(game)
                 game.show_exercise(drill.following())
         return self._respond(game, viewer)
+
+    async def why(self, request: Request) -> JSONResponse:
+        """Why what a person clicks is not possible."""
+        query = request.query_params
+        answer = why_not(self._game_of(request), viewer_of(request), query.get("tool", ""), query.getlist("targets"))
+        return JSONResponse(answer)
 
     # --- positions, pictures, files
 

@@ -10,7 +10,7 @@ from mexica_ai.game.details import cost_text
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.json_types import JsonObject
-from mexica_ai.web.turn_entry import Draft, blocked_tools, entries_of
+from mexica_ai.web.turn_entry import Draft, blocked_tools, entries_of, walks_json, why_not_ended
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
@@ -25,9 +25,13 @@ _EMPTY: JsonObject = {
         "end": None,
         "is_ended": False,
         "left": "",
+        "wasted": "",
+        "commit": "End turn",
+        "why_not": "",
         "warning": "",
     },
     "entries": [],
+    "walks": [],
     "blocked": {},
     "targets": {},
     "text": "",
@@ -71,6 +75,7 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> JsonObj
         "turns": _turns(game, viewer),
         "draft": _draft_json(game, draft, position, is_mine),
         "entries": entries,
+        "walks": walks_json(position) if entries else [],
         "blocked": blocked_tools(game.kind, position, entries) if is_mine and not draft.is_ended else {},
         "targets": game.kind.picture.describe_targets(fields),
         "text": str(position),
@@ -110,15 +115,27 @@ def _draft_json(game: Game, draft: Draft, position: Position, is_mine: bool) -> 
     fields = position.to_json()
     spends = () if draft.is_ended else game.kind.reasons.spends
     left = {key: fields[key] for key in spends if isinstance(fields.get(key), int)}
+    can_end = draft.is_ended or end is not None
     return {
         "actions": list(game.draft),
         "steps": [{"action": action, "text": text} for action, text in zip(game.draft, draft.effects, strict=True)],
-        "can_end": draft.is_ended or end is not None,
+        "can_end": can_end,
         "end": end,
         "is_ended": draft.is_ended,
         "left": cost_text({key: value for key, value in left.items() if value}),
+        "wasted": "" if draft.is_ended else game.kind.clicks.wasted(fields),
+        "commit": _commit_label(game, draft),
+        "why_not": "" if can_end else why_not_ended(game.kind, position),
         "warning": "This reveals something hidden, so it cannot be undone." if draft.reveals else "",
     }
+
+
+def _commit_label(game: Game, draft: Draft) -> str:
+    """Return the caption of the button that ends the turn: what it uncovers, if the turn goes on afterwards."""
+    if not draft.reveals:
+        return "End turn"
+    tool = game.kind.picture.entry(game.draft[-1], game.view_of(game.now, game.mover).to_json()).tool
+    return next((one.label for one in game.kind.picture.tools if one.name == tool), "End turn")
 
 
 def _points(game: Game) -> list[JsonObject]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mexica_ai.game import registry
+from mexica_ai.game.clicks import gains_of, walks_of
 from mexica_ai.game.contract import Game
 from mexica_ai.game.details import cost_text
 from mexica_ai.game.position import Position
@@ -33,7 +35,7 @@ class Draft:
     reveals : bool
         Whether its last action uncovers something hidden.
     effects : sequence of str
-        The costs and points of each action.
+        What each action costs and brings.
     """
 
     position: Position
@@ -44,7 +46,8 @@ class Draft:
 
 def play_draft(position: Position, actions: list[str], seat: int) -> Draft:
     """Return the turn that a seat enters; `position`, its view before the first action, is changed."""
-    started, spends = position.state.turn, registry.get(position.game).reasons.spends
+    kind = registry.get(position.game)
+    started, spends = position.state.turn, kind.reasons.spends
     before, scores = position.to_json(), position.scores
     effects: list[str] = []
     for index, action in enumerate(actions):
@@ -58,14 +61,21 @@ def play_draft(position: Position, actions: list[str], seat: int) -> Draft:
             position.push_action(action)
         except MexicaAIError as error:
             if error.reason in UNCOVERS and index == len(actions) - 1:
-                return Draft(position, True, True, [*effects, ""])
+                return Draft(
+                    position,
+                    True,
+                    True,
+                    [*effects, kind.clicks.gain(before, action, functools.partial(dict, before)).words],
+                )
             error.action_index = index
             raise
         after = position.to_json()
         cost = cost_text(spent(before, after, seat, spends, position.state.turn != started))
+        brings = kind.clicks.gain(before, action, functools.partial(dict, after)).words
         scored = [new - old for new, old in zip(position.scores, scores, strict=True)]
-        points = [f"seat {other} scores {points:g}" for other, points in enumerate(scored) if points]
-        effects.append(", ".join([cost] * bool(cost) + points))
+        points = [f"seat {other} scores {points:g}" for other, points in enumerate(scored)
+                  if points and not (brings and other == seat)]  # fmt: skip
+        effects.append(", ".join([cost] * bool(cost) + [brings] * bool(brings) + points))
         before, scores = after, position.scores
     is_ended = bool(actions) and (position.is_over or position.state.turn != started)
     goes_on = position.is_chance and before.get("to_move") == seat
@@ -92,14 +102,42 @@ def ending_of(kind: Game, draft: Draft) -> str | None:
 
 
 def entries_of(position: Position) -> list[JsonObject]:
-    """Return the legal actions, each with its tool, its targets and its cost."""
+    """Return the legal actions, each with its tool, its targets, its cost and what it brings; the best come first."""
     samples = _samples(position.game)
     found = []
-    for detail in position.legal_details():
-        entry, cost = detail.entry, cost_text(detail.costs)
+    for detail, gain in zip(position.legal_details(), gains_of(position), strict=True):
+        entry = detail.entry
         _keep_sample(samples, entry.tool, detail.action)
-        found.append({"action": detail.action, "tool": entry.tool, "targets": list(entry.paths), "cost": cost})
-    return found
+        one = {
+            "action": detail.action,
+            "tool": entry.tool,
+            "targets": list(entry.paths),
+            "cost": cost_text(detail.costs),
+            "brings": gain.words,
+        }
+        found.append((gain.is_empty, -gain.worth, one | ({"is_empty": True} if gain.is_empty else {})))
+    return [one for *_, one in sorted(found, key=lambda each: each[:2])]
+
+
+def walks_json(position: Position) -> list[JsonObject]:
+    """Return the walks of several actions, in the form of entries with `actions`."""
+    return [
+        {"actions": walk.actions, "tool": walk.entry.tool, "targets": list(walk.entry.paths), "cost": walk.cost}
+        for walk in walks_of(position)
+    ]
+
+
+def why_not_ended(kind: Game, position: Position) -> str:
+    """Return why the turn cannot end; "" if there is nothing to say."""
+    for tool in kind.picture.tools:
+        if tool.name in _ENDS:
+            try:
+                why = kind.why_illegal(position.state, tool.name)
+            except MexicaAIError:
+                continue  # the game has another action of this name
+            if why:
+                return kind.clicks.plain(why)
+    return ""
 
 
 def blocked_tools(kind: Game, position: Position, entries: list[JsonObject]) -> dict[str, str]:
@@ -111,7 +149,7 @@ def blocked_tools(kind: Game, position: Position, entries: list[JsonObject]) -> 
             samples = _samples(kind.name).get(tool.name, [])
             if len(samples) == 1 and " " in samples[0]:
                 samples = []  # only its place may be wrong
-            reasons = {kind.why_illegal(position.state, action) for action in samples}
+            reasons = {kind.clicks.plain(kind.why_illegal(position.state, action)) for action in samples}
             blocked[tool.name] = reasons.pop() if len(reasons) == 1 else ""
     return blocked
 

@@ -14,6 +14,7 @@ from mexica_ai.draw.svg import TIMES, document, element, group, text
 from mexica_ai.game.contract import try_parse
 from mexica_ai.game.text_forms import viewer_name
 from mexica_ai.games.coatl import facts
+from mexica_ai.games.coatl.entry import target_of
 from mexica_ai.games.coatl.facts import COLORS, PROPHECIES, TEMPLES, TOKENS
 from mexica_ai.games.coatl.notation import parse_position
 from mexica_ai.games.coatl.shape import HIDDEN, SHAPE
@@ -371,7 +372,7 @@ class _Picture(Canvas):
         hand, shown = list(own.get("hand", ())), list(own.get("shown", ()))
         self.text(462, y + 20, f"hand {len(hand)}", 11.5, color="soft")
         x, top = 462.0, y + 28
-        for card in hand:
+        for index, card in enumerate(hand):
             wide = _CARD_W if card in PROPHECIES else 64
             if x + wide > _WIDTH - 40 - _CARD_W:
                 x, top = 462.0, top + _CARD_H + 8
@@ -381,7 +382,8 @@ class _Picture(Canvas):
                 note = "seen"
             self.prophecy(x, top, card, note=note)
             if card != HIDDEN:
-                self._widen(f"hand:{seat}:{card}", x, top, _CARD_W, _CARD_H)
+                earlier = hand[:index].count(card) if self.now.get("phase") == "keep" else 0
+                self._widen(target_of(seat, card, earlier), x, top, _CARD_W, _CARD_H)
             x += wide + _GAP
         temples, row = own.get("temples", ()), y + 28
         for card in temples:

@@ -418,7 +418,7 @@ class _Picture(Canvas):
         built = [*own["buildings"], *own["monuments"]]
         if built:
             lines.append("built: " + ", ".join(name.partition("_")[2].replace("_", " ") for name in built))
-        for key in ("dealt", "wealth"):
+        for key in ("wealth",) if now["phase"] == "keep" else ("dealt", "wealth"):
             if own[key]:
                 words = [
                     "hidden" if name == facts.HIDDEN else render.describe_effects(WEALTH[name]["effects"])
@@ -432,6 +432,8 @@ class _Picture(Canvas):
             for part in parts:
                 self.text(x + 14, row, part, 10.5, color="ink" if line is not lines[0] else "soft")
                 row += 14
+        if now["phase"] == "keep" and own["dealt"]:
+            row = self._dealt(seat, own["dealt"], x + 14, row - 6)
         for name in built:
             self.places[f"built:{seat}:{name}"] = (x, y + 40, _SEAT_W, row - y - 40)
         tall = row - y + 2
@@ -440,6 +442,25 @@ class _Picture(Canvas):
         self.box(x, y, _SEAT_W, tall, *frame, 9)
         self.parts.insert(first, self.parts.pop())
         return tall
+
+    def _dealt(self, seat: int, tiles: Sequence[str], x: float, y: float) -> float:
+        """Draw the wealth tiles from which a seat chooses; return where they end."""
+        wide, tall, most = 138, 62, facts.NUM_DEALT
+        for index, name in enumerate(tiles[:most]):
+            at = x + (wide + 8) * index
+            self.box(at, y, wide, tall, "card", "palace", 1.4, 7)
+            if name not in WEALTH:
+                self.text(at + wide / 2, y + tall / 2 + 4, "hidden", 11, color="soft", text_anchor="middle")
+                continue
+            effects = WEALTH[name]["effects"]
+            words = render.describe_effects(each for each in effects if each["do"] != "gain")
+            for effect in effects:
+                if effect["do"] == "gain":
+                    self.amounts(at + 8, y + 15, effect["materials"], 7.5)
+            for line, part in enumerate(textwrap.wrap(words, 20)[:2]):
+                self.text(at + 8, y + 39 + 14 * line, part, 11)
+            self.places[f"dealt:{seat}:{name}"] = (at, y, wide, tall)
+        return y + tall + 14
 
     def advances(self) -> list[str]:
         """Return marks for steps in temples, advances on tracks, and tiles that a turn has brought."""
