@@ -61,20 +61,19 @@ def play_draft(position: Position, actions: list[str], seat: int) -> Draft:
             position.push_action(action)
         except MexicaAIError as error:
             if error.reason in UNCOVERS and index == len(actions) - 1:
-                return Draft(
-                    position,
-                    True,
-                    True,
-                    [*effects, kind.clicks.gain(before, action, functools.partial(dict, before)).words],
-                )
+                effects.append(kind.clicks.gain(before, action, functools.partial(dict, before)).words)
+                return Draft(position, True, True, effects)
             error.action_index = index
             raise
         after = position.to_json()
         cost = cost_text(spent(before, after, seat, spends, position.state.turn != started))
         brings = kind.clicks.gain(before, action, functools.partial(dict, after)).words
         scored = [new - old for new, old in zip(position.scores, scores, strict=True)]
-        points = [f"seat {other} scores {points:g}" for other, points in enumerate(scored)
-                  if points and not (brings and other == seat)]  # fmt: skip
+        points = [
+            f"seat {other} scores {points:g}"
+            for other, points in enumerate(scored)
+            if points and not (brings and other == seat)
+        ]
         effects.append(", ".join([cost] * bool(cost) + [brings] * bool(brings) + points))
         before, scores = after, position.scores
     is_ended = bool(actions) and (position.is_over or position.state.turn != started)

@@ -87,7 +87,7 @@ def test_a_turn_is_entered_action_by_action(page):
     now = page.play(seat1, seat1["entries"][-1]["action"])
     assert now["draft"] == {
         "actions": [], "steps": [], "can_end": True, "end": "end", "is_ended": False, "left": "6 AP",
-        "warning": "",
+        "warning": "", "wasted": "6 AP", "commit": "End turn", "why_not": "",
     }  # fmt: skip
     canal = next(entry for entry in now["entries"] if entry["tool"] == "canal")
     assert canal["cost"] == "1 AP"
