@@ -23,12 +23,15 @@ class Canvas:
         The elements, those below first.
     places : dict of str to Box
         The targets.
+    first : str
+        How the names of the targets begin that a page shows first where it cannot show all.
     """
 
     def __init__(self, paint: Paint) -> None:
         self.paint = paint
         self.parts: list[str] = []
         self.places: dict[str, Box] = {}
+        self.first = ""
 
     def text(self, x: float, y: float, content: object, size: float, color: str = "ink", **attributes: object) -> None:
         """Draw a text in a named colour; see `mexica_ai.draw.svg.text`."""
@@ -66,5 +69,8 @@ class Canvas:
         # What lies within another target comes after it, so that it can be clicked.
         for target, (x, y, width, height) in sorted(self.places.items(), key=lambda place: -place[1][2] * place[1][3]):
             size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
-            parts.append(element("rect", **size, fill_opacity="0", data_target=target, class_="target"))
+            first = "1" if self.first and target.startswith(self.first) else None
+            parts.append(
+                element("rect", **size, fill_opacity="0", data_target=target, data_first=first, class_="target")
+            )
         return group(parts, class_="targets")

@@ -368,7 +368,7 @@ class Site:
         theme = theme_of(request)
         evaluations = [one for _, one in sorted(game.evaluations.items())]
         turns = graph_turns(game.session.record(), evaluations) if evaluations else []
-        svg = draw_shares(turns, players=game.now.players, theme=theme)
+        svg = draw_shares(turns, players=game.now.players, theme=theme, is_narrow=theme == "page")
         return cacheable(request, svg, "image/svg+xml", f"{game.name}-shares.svg" if theme != "page" else None)
 
     # --- jobs

@@ -42,7 +42,7 @@ def draw(
     targets: bool = False,
     shares: Sequence[float] | None = None,
 ) -> str:
-    """Return a picture of a position; see `Picture.draw`."""
+    """Return a picture of a position; see `Picture.draw`. The seat that looks on comes first, the others in turn order."""
     picture = _Picture(drawable(fields), Paint(theme), turn)
     body, y = [], 16.0
     if "table" in parts:
@@ -51,8 +51,11 @@ def draw(
         tall = picture.table(y)
         y += tall + 14
     if "seats" in parts:
-        for seat in range(len(picture.now.get("seats", ()))):
-            y += picture.seat(seat, y) + 14
+        number = len(picture.now.get("seats", ()))
+        own = viewer if viewer in range(number) else 0
+        picture.first = f"hand:{picture.fields.get('to_move') if viewer is None else viewer}:"
+        for place in range(number):
+            y += picture.seat((own + place) % number, y) + 14
     body += picture.parts
     body.append(picture.turn_marks())
     if "steps" in parts and turn:

@@ -89,7 +89,7 @@ function turnWheels(old, root) {
 
 const KEY = 'mexica-ai';
 export const settings = {
-  theme: '', keys: true, motion: true, fits: innerWidth > 600, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
+  theme: '', keys: true, motion: true, zoom: true, fits: innerWidth > 600, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
   ...JSON.parse(localStorage.getItem(KEY) ?? '{}'),
 };
 

@@ -164,6 +164,7 @@ export class Board {
     this.cells.addEventListener('keydown', event => this.key(event));
     this.cells.addEventListener('focusin', ({target}) => this.rove(target.dataset.cell));
     this.cells.addEventListener('focusout', () => this.cursor(null));
+    this.isNew = true;
   }
 
   /** Show a picture; the old one stays until it has loaded. */
@@ -173,6 +174,16 @@ export class Board {
       this.arrange();
       this.mark();
     }
+  }
+
+  /** Scroll a board that is larger than its place to what a person has to see first. */
+  center() {
+    const boxes = [...this.picture.querySelectorAll('[data-first]')].map(element => element.getBoundingClientRect());
+    if (!boxes.length) return;
+    const {host} = this, {left, top, width, height} = host.getBoundingClientRect();
+    const x = Math.min(...boxes.map(one => one.left)) - left, y = Math.min(...boxes.map(one => one.top)) - top;
+    const wide = Math.max(...boxes.map(one => one.right)) - left - x, tall = Math.max(...boxes.map(one => one.bottom)) - top - y;
+    host.scrollBy(x - Math.max((width - wide) / 2, 12), y - Math.max((height - tall) / 2, 12));
   }
 
   /** Highlight targets: Map of target to {cost, isFaint, isTaken}; a Map of those that begin an action; labels of cells. */
@@ -186,7 +197,8 @@ export class Board {
   }
 
   mark() {
-    this.picture.querySelectorAll('.price').forEach(element => element.remove());
+    this.picture.querySelectorAll('.price, .rings').forEach(element => element.remove());
+    const rings = {faint: '', usual: '', taken: ''};
     for (const rect of this.rects()) {
       const {target, tool} = rect.dataset;
       const found = this.lit.get(target);
@@ -194,6 +206,7 @@ export class Board {
         lit: found, faint: found?.isFaint, taken: found?.isTaken, can: !this.lit.size && (this.can.has(target) || this.can.size && tool),
       };
       for (const [name, is] of Object.entries(states)) rect.classList.toggle(name, Boolean(is));
+      if (found) rings[found.isTaken ? 'taken' : found.isFaint ? 'faint' : 'usual'] += around(box(rect));
       if (found?.cost) {
         const [x, y, width, height] = box(rect);
         const text = document.createElementNS(rect.namespaceURI, 'text');
@@ -202,11 +215,27 @@ export class Board {
         rect.after(text);
       }
     }
+    this.outline(rings);
     this.cursor(this.cells.querySelector(':focus')?.dataset.cell);
     for (const cell of this.cells.querySelectorAll('[data-cell]')) {
       const label = this.labels(cell.dataset.cell);
       if (cell.ariaLabel !== label) cell.ariaLabel = label;
     }
+  }
+
+  // Outline targets: Map of a kind to the outlines of its targets. Each has a dark line and a yellow one on it.
+  outline(rings) {
+    const below = this.picture.querySelector('.target')?.parentNode;
+    if (!Object.values(rings).some(Boolean)) return;
+    const group = document.createElementNS(below.namespaceURI, 'g');
+    group.setAttribute('class', 'rings');
+    for (const [kind, data] of Object.entries(rings)) for (const line of data ? ['edge', 'ring'] : []) {
+      const path = document.createElementNS(below.namespaceURI, 'path');
+      path.setAttribute('class', `${line} ${kind}`);
+      path.setAttribute('d', data);
+      group.append(path);
+    }
+    below.before(group);
   }
 
   // --- pointer
@@ -251,6 +280,12 @@ export class Board {
     this.host.style.setProperty('--wide', width);
     this.host.style.setProperty('--ratio', width / height);
     const places = new Map(this.rects().map(rect => [rect.dataset.target, box(rect)]));
+    this.zoomed?.hide();
+    if (this.isNew) {
+      this.isNew = false;
+      this.center();
+      import('./zoom.js').then(({watch}) => watch(this));
+    }
     const shape = [...places].join('|');
     if (shape === this.shape) return;
     this.shape = shape;
@@ -305,13 +340,21 @@ export class Board {
     else if (key === 'Enter' || key === ' ') {
       const at = this.rects().find(one => one.dataset.target === name);
       this.on.take(name, {ask, at, tool: at?.dataset.tool, byKey: true});
-    } else return;
+    } else if (key === 'z' && this.zoomed) this.zoomed.focus(name);
+    else return;
     event.preventDefault();
     event.stopPropagation();
   }
 }
 
-const box = rect => ['x', 'y', 'width', 'height'].map(name => Number(rect.getAttribute(name)));
+export const box = rect => ['x', 'y', 'width', 'height'].map(name => Number(rect.getAttribute(name)));
+
+// The outline of a box, a little inside it, with round corners.
+function around([x, y, width, height]) {
+  const inset = Math.min(2.2, width / 8, height / 8), r = Math.min(5, width / 4, height / 4);
+  const wide = width - 2 * (inset + r), tall = height - 2 * (inset + r);
+  return `M${x + inset + r} ${y + inset}h${wide}a${r} ${r} 0 0 1 ${r} ${r}v${tall}a${r} ${r} 0 0 1 ${-r} ${r}h${-wide}a${r} ${r} 0 0 1 ${-r} ${-r}v${-tall}a${r} ${r} 0 0 1 ${r} ${-r}Z`;
+}
 
 // Reading order: lines from top to bottom, each from left to right.
 function reading(places) {

@@ -11,8 +11,9 @@ export function candidatesPanel(page) {
     if (value === 'none') page.stopAnalysis();
     page.render();
   };
-  return html`<section class="card" aria-labelledby="engine"><div class="row"><h2 id="engine">Engine</h2>
-    <span class="grow"></span>Hints ${choice('Hints', ['all', 'value', 'none'].map(one => [one, one]), hints, setHints)}</div>
+  const isUp = page.isSheet && hints !== 'none';
+  return html`<section class="card engine ${isUp ? 'up' : ''}" aria-labelledby="engine"><div class="row"><h2 id="engine">Engine</h2>
+    <span class="grow"></span>${isUp ? button('Close', () => page.set({isSheet: false, peek: null}), {kind: 'close'}) : nothing}Hints ${choice('Hints', ['all', 'value', 'none'].map(one => [one, one]), hints, setHints)}</div>
     ${hints === 'none' ? nothing : [controls(page), result(page, hints)]}</section>`;
 }
 
@@ -79,9 +80,9 @@ function row(page, candidate) {
       @click=${toggle}><span class="soft" title="visits">${short(visits)}</span>
     <b title="share of the win">${share == null ? '' : percent(share)}</b>
     <meter min="0" max="1" .value=${share ?? 0} class="of${page.mover}" aria-hidden="true"></meter>
-    <span class="soft" title="expected scores">${scores?.map(score => Math.round(score)).join(' : ')}</span>
-    <span class="turn">${text}</span></button>
-    ${isOpen ? html`<div class="line">${page.canDraft ? button('Take over', () => page.takeTurn(turn)) : nothing}
+    <span class="turn" title=${text}>${text}</span></button>
+    ${isOpen ? html`<div class="line">${scores ? html`<p class="note">Expected points
+      ${scores.map(score => Math.round(score)).join(' : ')}</p>` : nothing}${page.canDraft ? button('Take over', () => page.takeTurn(turn)) : nothing}
       ${line.length ? nothing : html`<p class="note">No expected reply yet.</p>`}
       <ol aria-label="Expected line">${line.map((one, index) => {
         const before = [turn, ...line.slice(0, index)];  // the candidate itself comes first

@@ -21,7 +21,8 @@ export const dialog = page => html`<dialog @close=${() => page.set({dialog: null
 
 const KEYS = [
   ['← → ↑ ↓', 'move on the board, or in the list of candidates'], ['Enter', 'choose; with Shift: always ask for details'], ['Esc', 'step back'],
-  ['Ctrl+Z', 'undo'], ['Ctrl+Y', 'redo'], ['/', 'type an action or a turn'], ['T', 'the board as text (with Shift)'], ['?', 'this list'],
+  ['Ctrl+Z', 'undo'], ['Ctrl+Y', 'redo'], ['/', 'type an action or a turn'], ['T', 'the board as text (with Shift)'],
+  ['Z', 'on the board: enlarge it where the focus is'], ['?', 'this list'],
   ['← → Home End', 'in a review: turns'], ['N P', 'in a review: next and previous ?'],
 ];
 
@@ -32,5 +33,5 @@ function help(page) {
     ${rows.map(([keys, words]) => html`<tr><th scope="row">${keys.split(' ').map(key => html`<kbd>${key}</kbd> `)}</th><td>${words}</td></tr>`)}
     </tbody></table>`)}</div><h2>Settings</h2>
     <div class="row">Colours ${choice('Colours', [['', 'system'], ['light', 'light'], ['dark', 'dark']], settings.theme, theme => keep({theme}))}</div>
-    ${check('keys', 'keys for tools')}${check('motion', 'show turns of engines action by action')}`;
+    ${check('keys', 'keys for tools')}${check('zoom', 'enlarge small text under the pointer')}${check('motion', 'show turns of engines action by action')}`;
 }

@@ -10,7 +10,7 @@ export function onKey(page, event) {
   const name = (event.ctrlKey || event.metaKey ? 'Ctrl+' : '') + (key === 'Z' ? 'Shift+Z' : key);
   const run = {
     'Ctrl+z': page.isMine && (() => page.undo()), 'Ctrl+y': page.isMine && (() => page.redoOne()),
-    'Ctrl+Shift+Z': page.isMine && (() => page.redoOne()), Escape: () => escape(page),
+    'Ctrl+Shift+Z': page.isMine && (() => page.redoOne()), Escape: () => stepBack(page),
     ...settings.keys && {'?': () => page.ask('help'), T: () => page.ask('text')},
     ...settings.keys && !isReview && {'/': () => find('.typed input').focus(), ...letters(page)},
     ...isReview && !target.matches('input') && {
@@ -28,7 +28,8 @@ function letters(page) {
     : page.tool(name, find(`.tools [data-tool="${name}"]`), true)]));
 }
 
-function escape(page) {
+/** Step back: close, let go, return to the game. */
+export function stepBack(page) {
   if (page.peek || page.open) page.set({peek: null, open: null});
   else if (page.mode === 'play') page.back();
   else page.set({line: []});

@@ -334,11 +334,17 @@ export class Page {
 
   async startAnalysis() {
     const {spot, viewer} = this;
-    this.set({analysis: {...spot, is_running: true}, open: null});
+    this.set({analysis: {...spot, is_running: true}, open: null, isSheet: true});
+    this.showEngine();
     const {seconds, candidates} = settings;
     const found = await this.call('PUT', '/analysis', {
       ...spot, viewer, seconds: seconds || null, candidates, everybody: this.isGuessed});
     this.set({analysis: found && {...spot, is_running: true, key: found.key}});
+  }
+
+  /** Scroll what stands beside the board to the candidates. */
+  showEngine() {
+    find('.engine')?.scrollIntoView({block: 'nearest'});
   }
 
   stopAnalysis() {

@@ -10,7 +10,7 @@ export function reviewBar(page) {
     label, off: target < 0 || target > turns.length || target === at,
   });
   const mark = (words, way) => button(words, () => page.goMark(way), {off: !page.marked(way)});
-  return html`<section class="card" aria-label="Review">
+  return html`<section class="card review" aria-label="Review">
     <div class="row">${to('«', 'To the start', 0)}${to('‹', 'A turn back', at - 1)}
       <input type="range" min="0" max=${turns.length} .value=${String(at)} aria-label="Turn"
         aria-valuetext=${at ? `turn ${at}: ${turns[at - 1].text}` : 'start'} @input=${event => page.go(event.target.valueAsNumber)}>

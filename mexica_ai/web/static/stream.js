@@ -26,7 +26,10 @@ export class Stream {
       page.render();
     });
     on('analysis', data => {
-      if (data.key === page.analysis?.key) page.set({analysis: {...page.analysis, ...data, is_running: !data.stop_reason}});
+      if (data.key !== page.analysis?.key) return;
+      const isFirst = !page.analysis.candidates?.length;
+      page.set({analysis: {...page.analysis, ...data, is_running: !data.stop_reason}});
+      if (isFirst) page.showEngine();
     });
     on('annotation', ({turn, ...rest}) => {
       const turns = page.snap.annotation.turns.filter(one => one.turn_index !== turn?.turn_index);

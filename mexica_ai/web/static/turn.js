@@ -1,5 +1,6 @@
 // The turn that is entered: whose it is, its actions so far, and the tools of the next one.
 import {button, html, nothing, seatMark} from './api.js';
+import {stepBack} from './keys.js';
 
 function status(page) {
   const {snap: {waiting, thinking, to_move: seat, seats, turns, draft}, shown} = page;
@@ -33,14 +34,18 @@ export function turnBar(page) {
     <form class="typed" @submit=${event => page.type(event)}><input list="legal" aria-label="Type an action or a turn"
       placeholder="/ type a turn" autocomplete="off" spellcheck="false"><datalist id="legal">${
         isMine ? entries.map(({action}) => html`<option value=${action}></option>`) : nothing}</datalist></form>
-    <div class="row end">${button('Undo', () => page.undo(), {off: !canUndo, title: 'Ctrl+Z'})}
+    <div class="row end"><span class="now">${isMine ? draft.left : nothing}</span>${button('Back', () => stepBack(page), {
+        kind: 'touch', off: !canStepBack(page), title: 'Esc'})}
+      ${button('Undo', () => page.undo(), {off: !canUndo, title: 'Ctrl+Z'})}
       ${button('Redo', () => page.redoOne(), {off: !isMine || !page.redo.length, title: 'Ctrl+Y'})}
       ${button('Reset turn', () => page.undo(99), {off: !canUndo})}
       ${page.snap.drill ? nothing : button('Take back', () => page.turn({takeback: true}), {
         off: !canTakeBack, title: 'Take back the last turn of a person'})}
       ${button(html`End turn ${isMine && draft.can_end && draft.left ? html`<small>${draft.left} unused</small>` : nothing}`, () => page.endTurn(), {
-        kind: isMine && draft.can_end && !draft.left ? 'primary' : '', off: !isMine})}</div></section>`;
+        kind: `finish ${isMine && draft.can_end && !draft.left ? 'primary' : ''}`, off: !isMine})}</div></section>`;
 }
+
+const canStepBack = ({entering, chip, shown, open}) => Boolean(!entering.isFresh || chip != null || shown || open);
 
 /** The tools of the game, and what to do next. */
 export function tools(page) {

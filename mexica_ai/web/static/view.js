@@ -44,9 +44,12 @@ function table(page) {
     <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [snap.drill ? drillCard(page) : nothing, turnBar(page), snap.is_over ? nothing : tools(page)]}
       <div class="place"><div class="stage ${game.grid ? 'has-grid' : ''} ${settings.fits ? 'fits' : ''}"
         @click=${() => shown && page.set({shown: null})}></div>${menu(page)}</div>
-      ${button('Fit the board', () => page.set(keep({fits: !settings.fits})), {kind: 'fit', pressed: settings.fits})}
-      ${isReview ? [reviewBar(page), html`<div class="graph"></div>`] : nothing}</div>
-    <aside class="side">${hasPanel ? html`<div class="panel" aria-hidden="true"></div>` : nothing}
+      ${button('Fit the board', () => {
+        page.set(keep({fits: !settings.fits}));
+        page.board.center();
+      }, {kind: 'fit', pressed: settings.fits})}
+      ${isReview ? reviewBar(page) : nothing}</div>
+    <aside class="side">${isReview ? html`<div class="graph"></div>` : nothing}${hasPanel ? html`<div class="panel" aria-hidden="true"></div>` : nothing}
       <p class=${hasPanel ? 'unseen' : 'row'}>${snap.seats.map(({title}, seat) => html`<span class="who">${seatMark(seat)}
         ${title} <b>${snap.scores[seat]}</b></span>`)}</p>
       ${isReview ? annotationPanel(page) : over(page)}${candidatesPanel(page)}${snap.drill ? nothing : turnList(page)}${downloads(page)}</aside></main>`;
