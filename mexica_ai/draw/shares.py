@@ -11,7 +11,6 @@ from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import document, element, escape, group, path, text
 
 
-
 @dataclass(frozen=True)
 class _Size:
     """Sizes of the picture's parts: of the shares and below them the losses, and what is round them."""

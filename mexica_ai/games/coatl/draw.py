@@ -42,7 +42,10 @@ def draw(
     targets: bool = False,
     shares: Sequence[float] | None = None,
 ) -> str:
-    """Return a picture of a position; see `Picture.draw`. The seat that looks on comes first, the others in turn order."""
+    """Return a picture of a position; see `Picture.draw`.
+
+    The seat that looks on comes first, the others in turn order.
+    """
     picture = _Picture(drawable(fields), Paint(theme), turn)
     body, y = [], 16.0
     if "table" in parts:

@@ -450,7 +450,7 @@ class _Picture(Canvas):
         built = [*own["buildings"], *own["monuments"]]
         if built:
             lines.append("built: " + ", ".join(name.partition("_")[2].replace("_", " ") for name in built))
-        for key in ("wealth",) if now["phase"] == "keep" else ("dealt", "wealth"):
+        for key in ("dealt", "wealth"):
             if own[key]:
                 words = [
                     "hidden" if name == facts.HIDDEN else render.describe_effects(WEALTH[name]["effects"])
