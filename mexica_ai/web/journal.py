@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import parse_json
 
 MAX_BYTES = 64 << 20  # of a file
+MAX_DELETED, DELETED_S = 20, 7 * 86400.0  # deleted games that can be put back, and for how long
 
 _NAME = re.compile(r"[0-9a-f]{32}\.jsonl")
 _FLAGS = os.O_CLOEXEC | os.O_NONBLOCK  # to open a pipe must not wait for its other end
@@ -91,6 +93,8 @@ class Folder:
             raise NotationError(
                 f"--games: another `mexica-ai web` uses {path}; expected another folder", reason="IN_USE"
             ) from None
+        self._aside = self.path / ".deleted"
+        self.forget_deleted()
 
     def ids(self) -> list[str]:
         """Return the ids of the games, the newest first; their files become private."""
@@ -145,8 +149,33 @@ class Folder:
         return Journal(self._file(game))
 
     def remove(self, game: str) -> None:
-        """Delete the file of a game."""
-        self._file(game).unlink(missing_ok=True)
+        """Delete a game: its file is kept aside for a while, and `put_back` takes it back."""
+        path = self._file(game)
+        if not path.is_file() or path.is_symlink():
+            path.unlink(missing_ok=True)
+            return
+        self._aside.mkdir(mode=0o700, exist_ok=True)
+        path.replace(self._aside / path.name)
+        self.forget_deleted()
+
+    def put_back(self, game: str) -> bool:
+        """Take back the file of a game that `remove` has deleted; return False if it is not kept any more."""
+        if not _NAME.fullmatch(f"{game}.jsonl"):
+            return False
+        path = self._file(game)
+        try:
+            (self._aside / path.name).replace(path)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def forget_deleted(self) -> None:
+        """Delete for good all but the last `MAX_DELETED` games that were deleted, and those of long ago."""
+        with contextlib.suppress(OSError):
+            found = sorted(((entry.stat().st_ctime, entry.path) for entry in os.scandir(self._aside)), reverse=True)
+            for number, (deleted, path) in enumerate(found):
+                if number >= MAX_DELETED or deleted < time.time() - DELETED_S:
+                    os.unlink(path)
 
     @contextlib.contextmanager
     def private(self) -> Iterator[Path]:

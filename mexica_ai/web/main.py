@@ -25,7 +25,7 @@ from mexica_ai.server.config import ServerConfig, format_address
 from mexica_ai.server.http.connections import OPTIONS, Connections
 from mexica_ai.web import credentials
 from mexica_ai.web.app import Site, make_app
-from mexica_ai.web.games import MAX_TURNS
+from mexica_ai.web.commands import MAX_TURNS
 from mexica_ai.web.guard import Guard
 from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS, MAX_JUDGED
 from mexica_ai.web.journal import Folder

@@ -86,7 +86,7 @@ def picture(
     part : str
         One of the game's parts, several joined by ``+``, or all.
     viewer : int or None
-        The seat that `Game.viewer_for` returns.
+        The seat that `visibility.viewer_for` returns.
     with_turn : bool
         Show the position after the turn that was played, with its marks.
     line, actions : list

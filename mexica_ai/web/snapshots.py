@@ -10,6 +10,7 @@ from mexica_ai.game.details import cost_text
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.json_types import JsonObject
+from mexica_ai.web.commands import take_back_limit
 from mexica_ai.web.turn_entry import Draft, blocked_tools, entries_of, walks_json, why_not_ended
 
 if TYPE_CHECKING:
@@ -49,18 +50,18 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> JsonObj
         "game": game.name,
         "version": game.version,
         "players": now.players,
-        "created": game.created,
+        "created": game.table.started.created,
         "seats": [seat.to_json() for seat in game.seats],
         "viewer": viewer,
         "handover": handover,
         "open": game.is_open,
         "scores": now.scores,
         "to_move": game.mover,
-        "is_over": game.session.is_over,
-        "resigned": game.session.resigned,
-        "winners": _winners(game),
+        "is_over": game.is_over,
+        "resigned": game.table.resigned,
+        "winners": game.table.winners,
         "waiting": game.waiting,
-        "can_take_back": game.takeback_limit() is not None,
+        "can_take_back": take_back_limit(game.table) is not None,
         "num_turns": len(game.positions) - 1,
     }
     if handover is not None:
@@ -80,14 +81,8 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> JsonObj
         "targets": game.kind.picture.describe_targets(fields),
         "text": str(position),
         "compact": position.to_compact(),
-        "points": _points(game) if game.session.is_over else None,
+        "points": _points(game) if game.is_over else None,
     }
-
-
-def _winners(game: Game) -> list[int]:
-    if game.session.resigned is not None:
-        return [seat for seat in range(game.now.players) if seat != game.session.resigned]
-    return game.now.winners
 
 
 def _turns(game: Game, viewer: int | None) -> list[JsonObject]:

@@ -21,6 +21,7 @@ from mexica_ai.engines.native import MctsEngine
 from mexica_ai.game import records, registry
 from mexica_ai.io.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
 from mexica_ai.session import Session
+from mexica_ai.table import seen_turn
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GAMES = ("coatl", "mexica", "nim", "tzolkin")
@@ -222,8 +223,8 @@ def test_turns_of_others_show_no_more_than_a_seat_knows(game):
             mover = before.to_json()["to_move"]
             played.position.push(turn, partial=True)
             after = played.position
-            assert played.seen(before, turn, mover) == turn
-            (shown,) = played.seen(before, turn, 1 - mover)
+            assert seen_turn(before, turn, mover) == turn
+            (shown,) = seen_turn(before, turn, 1 - mover)
             verb, *operands = turn[0].split()
             # What the mover has and the other seat sees nowhere is not in the text that it gets.
             secret = [word for word in operands if f'"{word}"' in hand(before, mover) + hand(after, mover)]
@@ -249,7 +250,7 @@ def test_random_sessions_keep_the_record_true(game, tmp_path):
         elif position.to_move in played.engines:
             before = position.copy()
             result = played.think(None)
-            assert len(played.seen(before, result.turn, 0)) == len(result.turn)
+            assert len(seen_turn(before, result.turn, 0)) == len(result.turn)
         else:
             match rng.randrange(12):
                 case 0:

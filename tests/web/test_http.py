@@ -649,7 +649,8 @@ def test_what_was_played_and_annotated_survives_a_kill(start):
     assert data["turn"]["turn_index"] == len(before["turns"])
     stopped = page.call("DELETE", f"/api/games/{now['id']}/annotation")
     assert stopped["state"] == "stopped"
-    named = page.play(named, "take 1 1")  # this process has no engine of that name
+    assert page.command(named, 409, actions=["take 1 1"])["reason"] == "STALE"  # of the process before
+    named = page.play(page.game(named), "take 1 1")  # this process has no engine of that name
     failed = page.await_game(named, lambda each: (each["thinking"] or {}).get("state") == "failed")
     assert "mine" in failed["thinking"]["message"]
     assert page.command(failed, person=True, seat=1)["waiting"] == "person"
