@@ -7,7 +7,7 @@ line of a journal is the JSON form of an event (`to_json`, `read_event`); drafts
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from mexica_ai.game.position import Position
 from mexica_ai.game.records import EVALUATION, check_evaluations
 from mexica_ai.io.errors import GameOverError, NotationError
 from mexica_ai.io.json_types import JsonObject
+from mexica_ai.io.names import distinct, read_name
 from mexica_ai.io.strict import Nullable, check_shape, choice, quote
 
 VERSION = 1  # of a journal
@@ -36,16 +37,19 @@ class Seat:
         The name of an engine.
     seconds : float, optional
         Time of a turn.
+    person : str, optional
+        The name that a person has given.
     """
 
     kind: str = "person"
     level: int | None = None
     engine: str | None = None
     seconds: float | None = None
+    person: str | None = None
 
     @property
     def name(self) -> str:
-        """The name of the player."""
+        """The name of the player in records."""
         if self.kind == "person":
             return "person"
         return self.engine or f"level {self.level}"
@@ -53,9 +57,31 @@ class Seat:
     def to_json(self) -> JsonObject:
         """Return the seat in the form of pages and journals."""
         if self.kind == "person":
-            return {"kind": "person", "title": "person"}
+            return {"kind": "person"} if self.person is None else {"kind": "person", "name": self.person}
         which = {"name": self.engine} if self.engine else {"level": self.level}
-        return {"kind": "engine", **which, "seconds": self.seconds, "title": self.name}
+        return {"kind": "engine", **which, "seconds": self.seconds}
+
+
+def names_of(seats: Sequence[Seat]) -> list[str]:
+    """Return the names of players for people, no two alike: what persons have given, ``Level 5``, ``Player 2``."""
+    return distinct(
+        [
+            seat.person or (f"Player {number}" if seat.kind == "person" else seat.engine or f"Level {seat.level}")
+            for number, seat in enumerate(seats, 1)
+        ]
+    )
+
+
+def seats_json(seats: Sequence[Seat]) -> list[JsonObject]:
+    """Return seats in the form of pages: with the name of each as its title."""
+    return [{**seat.to_json(), "title": title} for seat, title in zip(seats, names_of(seats), strict=True)]
+
+
+def _seat_of(data: JsonObject, path: str) -> Seat:
+    """Return the seat of a journal."""
+    if data["kind"] == "person":
+        return Seat(person=read_name(data.get("name"), f"{path}.name"))
+    return Seat("engine", data.get("level"), data.get("name"), data.get("seconds"))
 
 
 SEAT = {
@@ -232,7 +258,7 @@ def read_started(entry: JsonObject) -> Started:
     if entry.get("journal") != VERSION:
         raise _bad("journal", entry.get("journal"), f"version {VERSION}")
     check_shape(entry, _HEAD, "start")
-    seats = [Seat(one["kind"], one.get("level"), one.get("name"), one.get("seconds")) for one in entry["seats"]]
+    seats = [_seat_of(one, f"seats[{number}]") for number, one in enumerate(entry["seats"])]
     exercises = [exercise_of(one, f"drill[{index}]") for index, one in enumerate(entry.get("drill", []))]
     start = Position.from_json(entry["start"])
     return Started(start, tuple(seats), entry["created"], entry["open"], entry["draws"], tuple(exercises))

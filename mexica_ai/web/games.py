@@ -15,12 +15,13 @@ from mexica_ai.game.contract import Game as Kind
 from mexica_ai.game.position import Position
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.session import record_of
-from mexica_ai.table import Seat, Table, seen_turn
+from mexica_ai.table import Seat, Table, seats_json, seen_turn
 from mexica_ai.web import commands, visibility
 from mexica_ai.web.drills import Drill
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.snapshots import evaluation_json, snapshot_of
 from mexica_ai.web.store import Kept
+from mexica_ai.web.telling import Telling
 from mexica_ai.web.turn_entry import Draft, ending_of
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Game(Kept):
         self.thinking: JsonObject | None = None
         self.analysis: JsonObject | None = None
         self.drill = Drill(table) if table.started.exercises else None
+        self.telling = Telling()
         self._drafted: Draft | None = None
         self._snapshots: dict[tuple[int | None, bool], JsonObject] = {}
         self._seen: dict[int, list[list[str]]] = {}
@@ -156,7 +158,7 @@ class Game(Kept):
             "id": self.id,
             "game": self.name,
             "created": self.table.started.created,
-            "seats": [seat.to_json() for seat in self.seats],
+            "seats": seats_json(self.seats),
             "turns": len(self.table.turns),
             "is_over": self.is_over,
             "drill": None if self.drill is None else self.drill.summary(),
@@ -215,7 +217,7 @@ class Game(Kept):
         counts = {"done": len(table.evaluations), "of": len(table.seat_turns())}
         data = {**self.annotation, "seconds": table.seconds, **counts}
         if turns:
-            data["turns"] = [evaluation_json(one) for _, one in sorted(table.evaluations.items())]
+            data["turns"] = [evaluation_json(self, one) for _, one in sorted(table.evaluations.items())]
         return data
 
     def plain_record(self) -> JsonObject:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import json
 import logging
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
@@ -33,6 +34,7 @@ from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub
 from mexica_ai.web.games import Game
 from mexica_ai.web.snapshots import evaluation_json
+from mexica_ai.web.telling import tell_line
 
 MAX_ANALYSES = 4
 MAX_ANNOTATIONS = 2
@@ -336,6 +338,7 @@ class Jobs:
         )
         last: JsonObject | None = None
         last_sent_s = 0.0
+        told: dict[str, JsonObject] = {}  # the words of candidates with their lines
         try:
             async with contextlib.aclosing(results):
                 async for result in results:
@@ -343,6 +346,7 @@ class Jobs:
                     for candidate in last["candidates"]:
                         turns = [candidate["turn"], *candidate["line"]]
                         candidate["line"] = pictures.playable(game, seen, head["at"], turns)[1:]
+                        candidate |= _words(game, position, head["at"], candidate, told)
                     now = time.monotonic()
                     if result.stop_reason or now - last_sent_s >= ANALYSIS_S - FIRST_S / 2:
                         last_sent_s = now
@@ -410,7 +414,7 @@ class Jobs:
                         if index >= len(game.turns) or game.turns[index] != record["turns"][index]:
                             return  # the game has gone back
                         game.change(functools.partial(commands.evaluate, evaluation=evaluation))
-                        self._send_annotation(game, turn=evaluation_json(evaluation))
+                        self._send_annotation(game, turn=evaluation_json(game, evaluation))
             state = "done"
         except (MexicaAIError, OSError, ApiError) as error:
             state, message = "failed", str(error)
@@ -512,6 +516,18 @@ def _for_mover(game: Game, position: Position) -> Position:
     if position.to_move is None:
         return position
     return Position.from_json(game.kind.redact(position.to_json()))
+
+
+def _words(
+    game: Game, position: Position, number: int, candidate: JsonObject, told: dict[str, JsonObject]
+) -> JsonObject:
+    """Return a candidate and its line in words; `told` keeps what has been told."""
+    turns = [candidate["turn"], *candidate["line"]]
+    key = json.dumps(turns)
+    if key not in told:
+        (_, words), *line = tell_line(game, position, number, turns)
+        told[key] = {"words": words, "line_words": [{"seat": seat, "words": one} for seat, one in line]}
+    return told[key]
 
 
 _NO_RESULT: JsonObject = {"seat": None, "candidates": [], "iterations": 0, "seconds": 0.0, "speed": 0}

@@ -26,7 +26,7 @@ def position_of(game: Game, number: int, viewer: int | None, line: list[list[str
     """
     position = game.view_of(game.at(number), viewer)
     for turn in line:
-        _play_on(game, position, turn, number)
+        play_on(game, position, turn, number)
     if draft:
         _settle(position, _seed(game, number))
         position.push(draft, partial=True)
@@ -41,20 +41,24 @@ def playable(game: Game, position: Position, number: int, turns: list[list[str]]
     position = position.copy()
     for index, turn in enumerate(turns):
         try:
-            _play_on(game, position, turn, number)
+            play_on(game, position, turn, number)
         except MexicaAIError:
             return turns[:index]
     return turns
 
 
-def _play_on(game: Game, position: Position, turn: list[str], number: int) -> None:
+def play_on(game: Game, position: Position, turn: list[str], number: int) -> Position:
+    """Play a turn of a side line; random events that it leaves out are drawn first. Return the position before it."""
+    before = position.copy()
     if position.is_chance:
         try:
             position.push(turn)
-            return
+            return before
         except MexicaAIError:
             _settle(position, _seed(game, number))
+            before = position.copy()
     position.push(turn)
+    return before
 
 
 def _seed(game: Game, number: int) -> int:

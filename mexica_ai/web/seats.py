@@ -6,6 +6,7 @@ from typing import Any
 
 from mexica_ai.analysis import levels
 from mexica_ai.io.errors import NotationError
+from mexica_ai.io.names import read_name
 from mexica_ai.io.strict import quote
 from mexica_ai.table import Seat
 
@@ -16,7 +17,7 @@ DEFAULT_LEVEL, DEFAULT_SECONDS = 5, 1.0
 def read_seat(data: dict[str, Any], names: list[str], path: str) -> Seat:
     """Read a seat that a page has sent; `names` are those of the engines."""
     if data["kind"] == "person":
-        return Seat()
+        return Seat(person=read_name(data.get("name"), f"{path}.name"))
     level, name = data.get("level"), data.get("name")
     seconds = DEFAULT_SECONDS if data.get("seconds") is None else data["seconds"]
     if not 0 < seconds <= MAX_SECONDS:

@@ -10,6 +10,7 @@ from mexica_ai.game.details import cost_text
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.json_types import JsonObject
+from mexica_ai.table import names_of, seats_json
 from mexica_ai.web.commands import take_back_limit
 from mexica_ai.web.turn_entry import Draft, blocked_tools, entries_of, walks_json, why_not_ended
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from mexica_ai.web.games import Game
 
 RUN = secrets.token_hex(8)  # of this process: versions of another one mean nothing here
+NUM_STEPS = 12  # newest turns that are told step by step, too: those that a page may still have to show
 
 _EMPTY: JsonObject = {
     "draft": {
@@ -51,7 +53,8 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> JsonObj
         "version": game.version,
         "players": now.players,
         "created": game.table.started.created,
-        "seats": [seat.to_json() for seat in game.seats],
+        "seats": seats_json(game.seats),
+        "names": names_of(game.seats),
         "viewer": viewer,
         "handover": handover,
         "open": game.is_open,
@@ -87,6 +90,7 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> JsonObj
 
 def _turns(game: Game, viewer: int | None) -> list[JsonObject]:
     turns = []
+    told = game.telling.turns(game, viewer)
     for index, actions in enumerate(game.seen_turns(viewer)):
         before, after = game.positions[index], game.positions[index + 1]
         turns.append(
@@ -95,6 +99,9 @@ def _turns(game: Game, viewer: int | None) -> list[JsonObject]:
                 "seat": before.to_move,
                 "actions": actions,
                 "text": TURN_SEPARATOR.join(actions),
+                "words": told[index].words,
+                "steps": told[index].steps if index >= len(told) - NUM_STEPS else [],
+                "round": told[index].round,
                 "scores": after.scores,
                 "scored": [new - old for new, old in zip(after.scores, before.scores, strict=True)],
             }
@@ -113,7 +120,10 @@ def _draft_json(game: Game, draft: Draft, position: Position, is_mine: bool) -> 
     can_end = draft.is_ended or end is not None
     return {
         "actions": list(game.draft),
-        "steps": [{"action": action, "text": text} for action, text in zip(game.draft, draft.effects, strict=True)],
+        "steps": [
+            {"action": action, "text": text, "words": words}
+            for action, text, words in zip(game.draft, draft.effects, draft.words, strict=True)
+        ],
         "can_end": can_end,
         "end": end,
         "is_ended": draft.is_ended,
@@ -157,7 +167,7 @@ def _points(game: Game) -> list[JsonObject]:
     return [{"seat": seat, "parts": [list(part) for part in own.items()]} for seat, own in enumerate(parts)]
 
 
-def evaluation_json(one: TurnEvaluation) -> JsonObject:
+def evaluation_json(game: Game, one: TurnEvaluation) -> JsonObject:
     """Return an evaluation in the form of pages."""
     return {
         "turn_index": one.turn_index,
@@ -166,6 +176,7 @@ def evaluation_json(one: TurnEvaluation) -> JsonObject:
         "mark": one.mark,
         "choice": one.choice,
         "choice_text": TURN_SEPARATOR.join(one.choice),
+        "choice_words": game.telling.choice(game, one.turn_index, one.choice),
         "is_choice": one.choice == one.turn,
         "grade": one.grade,
         "is_unsure": one.is_unsure,

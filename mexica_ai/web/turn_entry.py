@@ -36,12 +36,15 @@ class Draft:
         Whether its last action uncovers something hidden.
     effects : sequence of str
         What each action costs and brings.
+    words : sequence of str
+        Each action in words.
     """
 
     position: Position
     is_ended: bool = False
     reveals: bool = False
     effects: Sequence[str] = ()
+    words: Sequence[str] = ()
 
 
 def play_draft(position: Position, actions: list[str], seat: int) -> Draft:
@@ -50,6 +53,7 @@ def play_draft(position: Position, actions: list[str], seat: int) -> Draft:
     started, spends = position.state.turn, kind.reasons.spends
     before, scores = position.to_json(), position.scores
     effects: list[str] = []
+    words: list[str] = []
     for index, action in enumerate(actions):
         if index and position.state.turn != started:
             raise IllegalActionError(
@@ -62,7 +66,8 @@ def play_draft(position: Position, actions: list[str], seat: int) -> Draft:
         except MexicaAIError as error:
             if error.reason in UNCOVERS and index == len(actions) - 1:
                 effects.append(kind.clicks.gain(before, action, functools.partial(dict, before)).words)
-                return Draft(position, True, True, effects)
+                words.append(kind.words.tell([action], before, before) or action)
+                return Draft(position, True, True, effects, words)
             error.action_index = index
             raise
         after = position.to_json()
@@ -70,15 +75,16 @@ def play_draft(position: Position, actions: list[str], seat: int) -> Draft:
         brings = kind.clicks.gain(before, action, functools.partial(dict, after)).words
         scored = [new - old for new, old in zip(position.scores, scores, strict=True)]
         points = [
-            f"seat {other} scores {points:g}"
+            f"{points:+g}" if other == seat else f"seat {other} {points:+g}"
             for other, points in enumerate(scored)
             if points and not (brings and other == seat)
         ]
         effects.append(", ".join([cost] * bool(cost) + [brings] * bool(brings) + points))
+        words.append(kind.words.tell([action], before, after) or action)
         before, scores = after, position.scores
     is_ended = bool(actions) and (position.is_over or position.state.turn != started)
     goes_on = position.is_chance and before.get("to_move") == seat
-    return Draft(position, is_ended, is_ended and goes_on, effects)
+    return Draft(position, is_ended, is_ended and goes_on, effects, words)
 
 
 def ending_of(kind: Game, draft: Draft) -> str | None:

@@ -81,8 +81,11 @@ def test_a_turn_is_entered_action_by_action(page):
     assert placed["entries"] == []
     seat1 = page.command(placed)
     assert seat1["turns"] == [
-        {"index": 0, "seat": 0, "actions": [first], "text": first, "scores": [0, 0], "scored": [0, 0]}
-    ]
+        {
+            "index": 0, "seat": 0, "actions": [first], "text": first, "scores": [0, 0], "scored": [0, 0],
+            "words": f"started at {first.split()[1]}", "steps": [f"started at {first.split()[1]}"], "round": "Start",
+        }
+    ]  # fmt: skip
     assert seat1["to_move"] == 1
     now = page.play(seat1, seat1["entries"][-1]["action"])
     assert now["draft"] == {
@@ -96,7 +99,7 @@ def test_a_turn_is_entered_action_by_action(page):
     )
     dug = draft(page, now, canal["action"])
     assert dug["draft"]["left"] == "5 AP"
-    assert dug["draft"]["steps"] == [{"action": canal["action"], "text": "1 AP"}]
+    assert dug["draft"]["steps"] == [{"action": canal["action"], "text": "1 AP", "words": canal["action"]}]
     assert dug["targets"][canal["targets"][0]].startswith("canal")
     undone = draft(page, dug)
     assert undone["draft"]["actions"] == []
@@ -298,7 +301,7 @@ def test_a_person_takes_the_seat_of_an_engine(page):
     now = page.new("mexica", seats=[engine(10, 600.0), PERSON])
     now = page.await_game(now, lambda each: each["thinking"])
     now = page.command(now, person=True, seat=0)
-    assert now["seats"] == [{"kind": "person", "title": "person"}] * 2
+    assert now["seats"] == [{"kind": "person", "title": f"Player {number}"} for number in (1, 2)]
     assert now["thinking"] is None
     assert now["entries"]
 
