@@ -158,16 +158,15 @@ class Folder:
         path.replace(self._aside / path.name)
         self.forget_deleted()
 
-    def put_back(self, game: str) -> bool:
-        """Take back the file of a game that `remove` has deleted; return False if it is not kept any more."""
-        if not _NAME.fullmatch(f"{game}.jsonl"):
-            return False
+    def is_deleted(self, game: str) -> bool:
+        """Return whether a game can be put back."""
+        name = f"{game}.jsonl"
+        return _NAME.fullmatch(name) is not None and (self._aside / name).is_file()
+
+    def put_back(self, game: str) -> None:
+        """Take back the file of a game that `remove` has deleted."""
         path = self._file(game)
-        try:
-            (self._aside / path.name).replace(path)
-        except FileNotFoundError:
-            return False
-        return True
+        (self._aside / path.name).replace(path)
 
     def forget_deleted(self) -> None:
         """Delete for good all but the last `MAX_DELETED` games that were deleted, and those of long ago."""

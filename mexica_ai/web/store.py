@@ -179,9 +179,10 @@ class Store:
     def put_back(self, ident: str) -> Game:
         """Put back a game that was deleted; return it also if it is there already. ApiError if there is none."""
         if ident not in self._games:
-            self.require_room()
-            if not self._folder.put_back(ident):
+            if not self._folder.is_deleted(ident):
                 raise no_game(ident)
+            self.require_room()
+            self._folder.put_back(ident)
             self._games[ident] = None
         return self.find(ident)
 
