@@ -198,7 +198,7 @@ export class Board {
 
   mark() {
     this.picture.querySelectorAll('.price, .rings').forEach(element => element.remove());
-    const rings = {faint: '', usual: '', taken: ''};
+    const rings = {faint: [], usual: [], taken: []};
     for (const rect of this.rects()) {
       const {target, tool} = rect.dataset;
       const found = this.lit.get(target);
@@ -206,7 +206,7 @@ export class Board {
         lit: found, faint: found?.isFaint, taken: found?.isTaken, can: !this.lit.size && (this.can.has(target) || this.can.size && tool),
       };
       for (const [name, is] of Object.entries(states)) rect.classList.toggle(name, Boolean(is));
-      if (found) rings[found.isTaken ? 'taken' : found.isFaint ? 'faint' : 'usual'] += around(box(rect));
+      if (found) rings[found.isTaken ? 'taken' : found.isFaint ? 'faint' : 'usual'].push(box(rect));
       if (found?.cost) {
         const [x, y, width, height] = box(rect);
         const text = document.createElementNS(rect.namespaceURI, 'text');
@@ -223,16 +223,16 @@ export class Board {
     }
   }
 
-  // Outline targets: Map of a kind to the outlines of its targets. Each has a dark line and a yellow one on it.
+  // Outline targets, given as boxes by kind, each by a dark line with a yellow one on it.
   outline(rings) {
     const below = this.picture.querySelector('.target')?.parentNode;
-    if (!Object.values(rings).some(Boolean)) return;
+    if (!Object.values(rings).some(boxes => boxes.length)) return;
     const group = document.createElementNS(below.namespaceURI, 'g');
     group.setAttribute('class', 'rings');
-    for (const [kind, data] of Object.entries(rings)) for (const line of data ? ['edge', 'ring'] : []) {
+    for (const [kind, boxes] of Object.entries(rings)) for (const line of boxes.length ? ['edge', 'ring'] : []) {
       const path = document.createElementNS(below.namespaceURI, 'path');
       path.setAttribute('class', `${line} ${kind}`);
-      path.setAttribute('d', data);
+      path.setAttribute('d', around(boxes));
       group.append(path);
     }
     below.before(group);
@@ -349,11 +349,20 @@ export class Board {
 
 export const box = rect => ['x', 'y', 'width', 'height'].map(name => Number(rect.getAttribute(name)));
 
-// The outline of a box, a little inside it, with round corners.
-function around([x, y, width, height]) {
-  const inset = Math.min(2.2, width / 8, height / 8), r = Math.min(5, width / 4, height / 4);
-  const wide = width - 2 * (inset + r), tall = height - 2 * (inset + r);
-  return `M${x + inset + r} ${y + inset}h${wide}a${r} ${r} 0 0 1 ${r} ${r}v${tall}a${r} ${r} 0 0 1 ${-r} ${r}h${-wide}a${r} ${r} 0 0 1 ${-r} ${-r}v${-tall}a${r} ${r} 0 0 1 ${r} ${-r}Z`;
+// The outline of boxes: of one alone a little inside it, with round corners; of those side by side around all of them,
+// with a dot in each.
+function around(boxes) {
+  const places = new Set(boxes.map(([x, y]) => `${x} ${y}`));
+  return boxes.map(([x, y, width, height]) => {
+    const sides = [
+      [x, y - height, `M${x} ${y}h${width}`], [x + width, y, `M${x + width} ${y}v${height}`],
+      [x, y + height, `M${x} ${y + height}h${width}`], [x - width, y, `M${x} ${y}v${height}`],
+    ].filter(([left, top]) => !places.has(`${left} ${top}`));
+    if (sides.length < 4) return `M${x + width / 2 - 1} ${y + height / 2}h2${sides.map(side => side[2]).join('')}`;
+    const inset = Math.min(2.2, width / 8, height / 8), r = Math.min(5, width / 4, height / 4);
+    const wide = width - 2 * (inset + r), tall = height - 2 * (inset + r), turn = (a, b) => `a${r} ${r} 0 0 1 ${a} ${b}`;
+    return `M${x + inset + r} ${y + inset}h${wide}${turn(r, r)}v${tall}${turn(-r, r)}h${-wide}${turn(-r, -r)}v${-tall}${turn(r, -r)}Z`;
+  }).join('');
 }
 
 // Reading order: lines from top to bottom, each from left to right.

@@ -45,7 +45,10 @@ export function turnBar(page) {
         kind: `finish ${isMine && draft.can_end && !draft.left ? 'primary' : ''}`, off: !isMine})}</div></section>`;
 }
 
-const canStepBack = ({entering, chip, shown, open}) => Boolean(!entering.isFresh || chip != null || shown || open);
+function canStepBack({entering, chip, shown, open, isQuiet}) {
+  return entering.taken.length > 0 || entering.tool !== entering.alone || chip != null || Boolean(shown || open)
+    || !isQuiet && entering.choices().length > 0;
+}
 
 /** The tools of the game, and what to do next. */
 export function tools(page) {

@@ -7,7 +7,7 @@ import {box} from './board.js';
 const REST_MS = 550, PRESS_MS = 450;
 const SLACK = 9;  // px that a pressing finger may move
 const SMALL = 11;  // px; text from this size on is not enlarged under a resting pointer
-const NEAR = 60;  // px around the pointer
+const NEAR = 24;  // px around the pointer
 const WIDE = 340, TALL = 240;  // of the card's picture at most
 const SCALE = 2;  // px of a unit of the picture
 
