@@ -5,6 +5,7 @@ for a value of the JSON position. It applies commands to a position, which need 
 palette and sends commands knows no game. A command is one of
 
 - ``{"brush": NAME, "target": TARGET}``: use a brush on a target of the picture;
+- ``{"brush": NAME, "targets": [TARGET, ...]}``: draw it over targets, one step for all;
 - ``{"from": TARGET, "to": TARGET}``: move what lies there;
 - ``{"path": PATH, "value": VALUE}``: set the value of a control;
 - ``{"path": PATH, "item": ITEM, "count": N}``: set the number of an item in a bag;
@@ -15,6 +16,7 @@ palette and sends commands knows no game. A command is one of
 
 from __future__ import annotations
 
+import contextlib
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -27,12 +29,14 @@ from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import check_shape, quote, readable
 
 BRUSH = "brush:"
+_MAX_STROKE = 512  # targets that a brush is drawn over at a time
 _MAX_COUNT = 99  # of one item in a bag
 _MAX_ENTRIES = 64  # of a list that are shown as faulty
 _ICON = 28  # pixels
 _KEY = re.compile(r"`([a-z_]+)`|\b([a-z]+(?:_[a-z]+)+)\b")  # a key of the JSON form in a message
 _COMMANDS: tuple[dict[str, Any], ...] = (
     {"brush": str, "target": str},
+    {"brush": str, "targets": [str]},
     {"from": str, "to": str},
     {"path": str, "value": object},
     {"path": str, "item": object, "count": int},
@@ -56,12 +60,15 @@ class Brush:
         Caption of its button.
     icon : str
         Elements of a picture of 28 x 28, with classes for colours.
+    strokes : bool
+        Whether a drag draws it over all targets on its way; else a drag moves what lies there.
     """
 
     name: str
     key: str
     label: str
     icon: str = ""
+    strokes: bool = False
 
 
 @dataclass(frozen=True)
@@ -229,6 +236,10 @@ class Editor(Protocol):
         """Use a brush on a target; changes `fields`. May raise NotationError (`refuse`)."""
         return None
 
+    def has(self, fields: JsonObject, brush: str, target: str) -> bool:
+        """Return whether a target has what a brush draws over it, so that drawing changes nothing there."""
+        return False
+
     def move(self, fields: JsonObject, start: str, end: str) -> None:
         """Move what lies on a target to another one; changes `fields`. May raise NotationError (`refuse`)."""
         return None
@@ -330,11 +341,24 @@ class Editor(Protocol):
         if "brush" in command:
             if command["brush"] not in [brush.name for brush in self.brushes(fields)]:
                 raise refuse("brush", f"there is no brush {quote(command['brush'])}; expected one of the palette")
-            self.click(fields, command["brush"], command["target"])
+            if "target" in command:
+                self.click(fields, command["brush"], command["target"])
+            else:
+                self._draw_over(fields, command["brush"], command["targets"])
         elif "from" in command:
             self.move(fields, command["from"], command["to"])
         else:
             self._set(fields, command)
+
+    def _draw_over(self, fields: JsonObject, brush: str, targets: list[str]) -> None:
+        if len(targets) > _MAX_STROKE or not next(one for one in self.brushes(fields) if one.name == brush).strokes:
+            raise refuse(
+                "targets", f"given {len(targets)}; expected {_MAX_STROKE} at most, of a brush that can be drawn"
+            )
+        for target in dict.fromkeys(targets):
+            if not self.has(fields, brush, target):
+                with contextlib.suppress(NotationError):  # the way may lead over targets on which it cannot be used
+                    self.click(fields, brush, target)
 
     def _set(self, fields: JsonObject, command: JsonObject) -> None:
         path = command["path"]

@@ -37,6 +37,7 @@ from mexica_ai.web.clicks import why_not
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub, Stream
 from mexica_ai.web.games import Game
+from mexica_ai.web.guard import MAX_RECORD
 from mexica_ai.web.jobs import Jobs
 from mexica_ai.web.journal import Folder
 from mexica_ai.web.requests import actions_of, body_of, line_of, number_of, theme_of, turn_of, viewer_of
@@ -165,7 +166,7 @@ class Site:
                 "levels": list(levels.LEVELS),
                 "levels_default": DEFAULT_LEVEL,
                 "engines": list(self.jobs.engines.specs),
-                "caps": {"seconds": MAX_SECONDS, "candidates": MAX_CANDIDATES},
+                "caps": {"seconds": MAX_SECONDS, "candidates": MAX_CANDIDATES, "body": MAX_RECORD},
             }
         )
 

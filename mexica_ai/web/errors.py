@@ -11,7 +11,7 @@ from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError, Viola
 
 RETRY_S = 5.0  # default time until the next try
 
-_ROOT = re.compile(r"\$|request(?:\.position)?(?=[.\[]|$)")  # of paths
+_ROOT = re.compile(r"\A(?:\$|command(?:\.\w+)?|request(?:\.position)?(?=[.\[]|\Z))")  # of paths
 _TURN = re.compile(r"turns\[(\d{1,6})\](?:\[(\d{1,6})\])?|turn\[(\d{1,6})\]")
 _SEAT = re.compile(r"""("(?:[^"\\]|\\.)*")|\b([Ss]eat) (\d)\b""")  # or what is quoted from the input
 _PLACE = re.compile(r"line \d+,? column \d+")

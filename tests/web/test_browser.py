@@ -17,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 GOLDENS = ROOT / "tests" / "data" / "web"
 PERSONS = [PERSON, PERSON]
 MEXICA = "mexica_midgame.json"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 TURN = ["canal P7-Q7", "canal Q8-Q9", "walk T7", "walk S7", "found 12 O5", "temple 2 P5"]
 
 
@@ -501,15 +502,58 @@ def test_a_stale_command_brings_the_newest_state(visit, example, site):
 
 
 def test_a_lost_server_is_told_and_found_again(visit, tmp_path):
-    first = Process(tmp_path)
+    """The turn that was being entered comes back, too; another token is told as such."""
+    processes = [Process(tmp_path)]
+    port = processes[0].port
     try:
-        one = visit(process=first)
-        page = one.game(first.call("POST", "/api/games", {"example": MEXICA}, 201))
-        first.kill()
-        page.get_by_role("alert").filter(has_text="connection is lost").wait_for()
-        one.wrong.clear()
+        one = visit(process=processes[0])
+        game = processes[0].call("POST", "/api/games", {"example": MEXICA}, 201)
+        page = one.game(game)
+        page.get_by_label("Type an action or a turn").fill("token")
+        page.keyboard.press("Enter")
+        one.chips("token")
+        processes[0].kill()
+        banner = page.get_by_role("alert")
+        banner.filter(has_text="connection is lost").wait_for()
+        processes.append(Process(tmp_path, "--port", port))
+        banner.wait_for(state="detached")
+        processes[1].await_game(game, lambda now: now["draft"]["actions"] == ["token"])
+        one.chips("token")
+        processes[1].kill()
+        processes.append(Process(tmp_path, "--port", port, "--new-token"))
+        banner.filter(has_text="Open the URL that mexica-ai web printed").wait_for()
+        page.reload()
+        page.get_by_role("heading", name="This page is closed").wait_for()
+        one.check_accessible()
+        one.wrong.clear()  # the refused requests, and the streams that were cut
     finally:
-        first.close()
+        for process in processes:
+            process.close()
+
+
+def test_a_file_is_looked_at_before_it_is_sent(visit, tmp_path):
+    one = visit()
+    page = one.page
+    large, binary = tmp_path / "large.jsonl", tmp_path / "binary.txt"
+    large.write_bytes(b" " * (4 << 20))
+    binary.write_bytes(bytes(range(256)) * 800)
+    page.get_by_role("button", name="Load").click()
+    said = page.get_by_role("alert")
+    for path, words in ((large, "large.jsonl has 4.0 MB; at most 1.0 MB can be opened."),
+                        (binary, "binary.txt cannot be read as text.")):  # fmt: skip
+        page.get_by_label("A record, a position").set_input_files(path)
+        said.filter(has_text=words).wait_for()
+    page.get_by_label("or its text").fill('"' * (600 << 10))
+    page.get_by_role("button", name="Open").click()
+    said.filter(has_text="The text, as it is sent, has 1.2 MB").wait_for()
+    page.get_by_label("A record, a position").set_input_files(EXAMPLES / "mexica_game.jsonl")
+    page.get_by_role("button", name="Open").click()
+    page.get_by_role("heading", name="2 games: choose one").wait_for()
+    one.check_accessible()
+    page.get_by_role("button", name="2 Mexica, 3 players, 63 turns").click()
+    page.wait_for_selector(".picture svg")
+    page.get_by_text("0 / 63").wait_for()
+    one.wrong.clear()  # of several records none is opened, which the console tells
 
 
 # --- how it looks to all

@@ -46,7 +46,7 @@ class MexicaEditor(Editor):
         disc = element("circle", cx=14.0, cy=14.0, r=11.0, **_PAINT("calpulli", "calpullirim", 2.0))
         cross = element("path", d="M6 6l16 16M22 6l-16 16", stroke_linecap="round", **_PAINT(None, "ink", 3.0))
         brushes = [
-            Brush("canal", "c", "Canal", canal),
+            Brush("canal", "c", "Canal", canal, strokes=True),
             Brush("bridge", "b", "Bridge", planks),
             Brush("calpulli", "f", "Calpulli token", disc),
         ]
@@ -60,7 +60,7 @@ class MexicaEditor(Editor):
             brushes.append(
                 Brush(f"pilli {seat}", _SEAT_KEYS[1][seat], f"Pilli of seat {seat + 1}", pawn(_PAINT, seat, 14, 14, 28))
             )
-        return [*brushes, Brush("remove", "x", "Remove", cross)]
+        return [*brushes, Brush("remove", "x", "Remove", cross, strokes=True)]
 
     def groups(self, fields: JsonObject) -> list[Group]:
         """Return the fields of the game and the seats, and the counters of the supply."""
@@ -117,6 +117,10 @@ class MexicaEditor(Editor):
         else:
             self._raise_temple(fields, at, int(seat) if seat else board.NEUTRAL)
         self._count(fields)
+
+    def has(self, fields: JsonObject, brush: str, target: str) -> bool:
+        """Return whether a space is a canal, for the brush of canals."""
+        return brush == "canal" and target in fields["canals"]
 
     def move(self, fields: JsonObject, start: str, end: str) -> None:
         """Move the uppermost piece of a space to another one."""

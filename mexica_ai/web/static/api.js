@@ -6,25 +6,40 @@ export {html, nothing, render, svg};
 // Pictures come from this server; they are parsed, never run.
 const policy = globalThis.trustedTypes?.createPolicy('board', {createHTML: text => text}) ?? {createHTML: text => text};
 
-/** A failed request: `status` (0: no response), `reason`, `violations`, `snapshot`. */
+/** A failed request: `status` (0: no response), `reason`, `violations`, `snapshot`; `detail`: its message with paths. */
 export class ApiError extends Error {
   constructor(status, body) {
-    super(body?.message || `The server answers ${status}.`);
-    Object.assign(this, {violations: [], ...body, status});
+    const {message: detail, ...more} = body ?? {};
+    super(more.words || detail || `The server answers ${status}.`);
+    Object.assign(this, {violations: [], ...more, detail, status});
   }
+}
+
+// While answers are awaited the page says so; the style lets short waits pass.
+let awaited = 0;
+
+function wait(change) {
+  awaited += change;
+  document.body.classList.toggle('waiting', awaited > 0);
 }
 
 /** Send a request; return the JSON or text of the response. */
 export async function request(method, path, body = {}) {
   const init = method === 'GET' ? {}
     : {method, headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)};
-  const answer = await fetch(path, init).catch(() => {
-    throw new ApiError(0, {message: 'The server does not answer.'});
-  });
-  const isJson = answer.headers.get('Content-Type')?.includes('json');
-  const data = await (isJson ? answer.json() : answer.text());
-  if (!answer.ok) throw new ApiError(answer.status, isJson ? data : null);
-  return data;
+  wait(1);
+  try {
+    const answer = await fetch(path, init);
+    const isJson = answer.headers.get('Content-Type')?.includes('json');
+    const data = await (isJson ? answer.json() : answer.text());
+    if (answer.status === 401) dispatchEvent(new Event('closed'));  // without a session nothing else will work
+    if (!answer.ok) throw new ApiError(answer.status, isJson ? data : null);
+    return data;
+  } catch (error) {
+    throw error instanceof ApiError ? error : new ApiError(0, {message: 'The server does not answer.'});
+  } finally {
+    wait(-1);
+  }
 }
 
 /** The query of a path, without values that are null or undefined. */

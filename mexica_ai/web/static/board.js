@@ -139,7 +139,8 @@ function make(name, className, attributes = {}) {
   return made;
 }
 
-/** The picture with its targets. `on` has take(target, {ask, at, tool, byKey}), drag(target, tool), miss(). */
+/** The picture with its targets. `on` has take(target, {ask, at, tool, byKey}), drag(target, tool), miss(),
+ * and it may have stroke(targets, isEnd), which returns whether a drag draws over its targets. */
 export class Board {
   lit = new Map();
   can = new Map();
@@ -251,9 +252,15 @@ export class Board {
 
   pointermove({clientX, clientY}) {
     const from = this.pressed;
-    if (!from || from.isDrag || Math.hypot(clientX - from.x, clientY - from.y) < 9) return;
-    from.isDrag = true;
-    this.on.drag(from.rect.dataset.target, from.rect.dataset.tool);
+    if (!from || !from.isDrag && Math.hypot(clientX - from.x, clientY - from.y) < 9) return;
+    const {target, tool} = from.rect.dataset;
+    if (!from.isDrag) {
+      from.isDrag = true;
+      if (this.on.stroke?.([target])) from.way = new Set([target]);
+      else this.on.drag(target, tool);
+    }
+    const at = from.way && this.hit(document.elementFromPoint(clientX, clientY))?.dataset.target;
+    if (at && !from.way.has(at)) this.on.stroke([...from.way.add(at)]);
   }
 
   pointerup({clientX, clientY}) {
@@ -261,6 +268,10 @@ export class Board {
     this.pressed = null;
     this.wasDrag = from?.isDrag;
     if (!from?.isDrag) return;
+    if (from.way) {
+      this.on.stroke([...from.way], true);
+      return;
+    }
     const at = this.hit(document.elementFromPoint(clientX, clientY));
     if (at && at.dataset.target !== from.rect.dataset.target) this.on.take(at.dataset.target, {at});
     else this.on.miss();

@@ -28,6 +28,7 @@ export class Page {
 
   async start() {
     keep();
+    addEventListener('closed', () => this.set({isClosed: true}));
     find('#app').replaceChildren();
     this.render();
     try {
@@ -75,7 +76,8 @@ export class Page {
 
   apply(snapshot, isOwn = false) {
     const old = this.snap;
-    if (old && snapshot.version < old.version) return;
+    const isRestarted = old && snapshot.run !== old.run;  // the server, which counts versions anew
+    if (old && !isRestarted && snapshot.version < old.version) return;
     if (old && old.drill?.number !== snapshot.drill?.number) {
       location.reload();  // another position, perhaps of another game or seat
       return;
@@ -95,7 +97,13 @@ export class Page {
       say(`${seat == null ? 'Event' : `Seat ${seat}`}: ${text}. Points: ${scores.join(', ')}`);
     }
     if (turns.length > known && !isOwn && this.mode === 'play' && !isStill()) this.show(known);
+    if (isRestarted && turns.length === known) this.putBack(old.draft.actions);
     this.render();
+  }
+
+  // The turn that was being entered when the server ended.
+  putBack(actions) {
+    this.inOrder(() => actions.length && this.isMine && !this.snap.draft.actions.length && this.put(actions));
   }
 
   // Show turns action by action.
@@ -121,7 +129,7 @@ export class Page {
         this.apply(error.snapshot);
         if (path === '/draft' && this.isMine && !this.snap.draft.actions.length) await this.put(body.actions);
         this.tell('The game has changed in the meantime.');
-      } else this.tell(error.violations?.[0]?.message ?? error.message);
+      } else this.tell(error.message);
       return null;
     }
   }

@@ -37,13 +37,15 @@ export function takeSeats(seats, by = 0) {
   });
 }
 
-/** Create a game and open it. */
+/** Create a game and open it. Of a file of several records, ask for one. */
 export async function create(page, body) {
+  Object.assign(form, {faults: [], several: null});
   try {
     const {id, turns, is_over: isOver} = await request('POST', '/api/games', body);
     location.href = `/g/${id}${turns.length && (body.text || body.example || isOver) ? '#review' : ''}`;
   } catch (error) {
-    form.faults = error.violations?.length ? error.violations : [error];
-    page.tell(error.message);
+    if (error.reason === 'SEVERAL_RECORDS') form.several = {body, count: error.count, records: error.records};
+    else form.faults = error.violations.length ? error.violations : [{words: error.message}];
+    page.tell(form.several ? `The file holds ${form.several.count} games: choose one.` : error.message);
   }
 }

@@ -15,12 +15,16 @@ export function view(page) {
       d="M3 27h26v-5h-5v-5h-4v-5h-8v5H8v5H3z" class="fill-seat0 stroke-rim0"/></svg>mexica-ai</a>
     ${snap ? html`<b>${page.titleOf(snap.game)}</b> ${snap.drill ? nothing : ['play', 'review'].map(mode => button(mode === 'play' ? 'Play' : 'Review',
       () => page.set({mode, at: snap.turns.length, line: [], peek: null, shown: null}), {pressed: page.mode === mode}))}` : nothing}
-    <span class="grow"></span><a class="link" href="/edit${snap && snap.viewer == null ? query({game: snap.id, at: page.spot.at}) : ''}">Editor</a>
+    <span class="grow"></span><a class="link" href="/edit${snap ? query(snap.viewer == null ? {game: snap.id, at: page.spot.at} : {empty: snap.game, players: snap.players}) : ''}">Editor</a>
     ${snap ? html`${button('Text', () => page.ask('text'))}${button('Help', () => page.ask('help'))}` : nothing}</header>
-  ${failure || !info ? html`<main class="loading"><div class="outline"></div>${state}</main>`
+  ${banner(page)}${failure || !info ? html`<main class="loading"><div class="outline"></div>${state}</main>`
     : page.editor ? page.editor.view() : !snap ? page.home.home(page) : snap.handover == null ? table(page) : handover(page)}
   ${page.dialog ? page.dialogs.dialog(page) : nothing}`;
 }
+
+const banner = ({isClosed, isGone, isLost}) => isClosed || isGone || isLost ? html`<p class="banner" role="alert">${
+  isClosed ? html`This browser is not let in any more. Open the URL that <code>mexica-ai web</code> printed. The games are saved.`
+    : isGone ? 'The game was deleted.' : 'The connection is lost; reconnecting. The game is saved.'}</p>` : nothing;
 
 function handover(page) {
   const seat = page.snap.handover;
@@ -40,7 +44,6 @@ function table(page) {
   const isReview = page.mode === 'review';
   const hasPanel = game.parts.includes('panel');
   return html`<main class="game"><h1 class="unseen">${game.title}</h1>
-    ${page.isLost ? html`<p class="banner" role="alert">The connection is lost; reconnecting. The game is saved.</p>` : nothing}
     <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [snap.drill ? drillCard(page) : nothing, turnBar(page), snap.is_over ? nothing : tools(page)]}
       <div class="place"><div class="stage ${game.grid ? 'has-grid' : ''} ${settings.fits ? 'fits' : ''}"
         @click=${() => shown && page.set({shown: null})}></div>${menu(page)}</div>
