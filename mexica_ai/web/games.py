@@ -161,6 +161,8 @@ class Game(Kept):
             "seats": seats_json(self.seats),
             "turns": len(self.table.turns),
             "is_over": self.is_over,
+            "scores": self.now.scores,
+            "winners": self.table.winners,
             "drill": None if self.drill is None else self.drill.summary(),
         }
 

@@ -121,15 +121,17 @@ const wordsOf = (page, game) => [page.titleOf(game.game), game.error ?? state(ga
 
 function kept(page) {
   const {games, filter = ''} = page;
-  if (!games?.length) return html`<section class="card empty"><p class="soft">Your games will be listed here.</p></section>`;
+  const undo = page.deleted ? html`<p class="deleted row" role="status">Deleted: ${page.titleOf(page.deleted.game)}${
+    page.deleted.error ? '' : `, ${state(page.deleted)}`} ${button('Undo', () => page.putBackGame())}</p>` : nothing;
+  if (!games?.length) return html`<section class="card empty">${undo}<p class="soft">Your games will be listed here.</p></section>`;
   const found = games.filter(game => filter.toLowerCase().split(/\s+/).every(word => wordsOf(page, game).includes(word)));
   return html`<section class="card" aria-labelledby="kept"><div class="row"><h2 id="kept">Games</h2><span class="grow"></span>
       ${games.length > 5 ? html`<input type="search" class="filter" aria-label="Filter the games" placeholder="Filter, such as mexica over"
         .value=${filter} @input=${event => page.set({filter: event.target.value})}>` : nothing}</div>
-    ${found.length ? nothing : html`<p class="soft">No game has these words.</p>`}
+    ${undo}${found.length ? nothing : html`<p class="soft">No game has these words.</p>`}
     <ul class="plain kept">${found.map(game => html`<li>
       <a href="/g/${game.id}${game.is_over ? '#review' : ''}"><b>${page.titleOf(game.game)}</b> ${game.error ?? html`
         ${game.drill ? nothing : game.seats.map((seat, index) => html`<span class="who">${seatMark(index)} ${seat.title}</span>`)}
         <span class="soft">${state(game)}, ${game.created.slice(0, 16).replace('T', ' ')}</span>`}</a>
-      ${button('×', () => page.remove(game.id), {kind: 'link', label: `Delete this game of ${page.titleOf(game.game)}`})}</li>`)}</ul></section>`;
+      ${button('×', () => page.remove(game), {kind: 'link', label: `Delete this game of ${page.titleOf(game.game)}`})}</li>`)}</ul></section>`;
 }

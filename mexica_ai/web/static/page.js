@@ -444,9 +444,23 @@ export class Page {
     if (done) field.value = '';
   }
 
-  async remove(id) {
-    await request('DELETE', `/api/games/${id}`).catch(error => this.tell(error.message));
-    this.set({games: (await request('GET', '/api/games')).games});
+  async listAgain(method, path, deleted) {
+    try {
+      await request(method, path);
+      this.set({deleted, games: (await request('GET', '/api/games')).games});
+      if (deleted) this.tell(`Deleted a game of ${this.titleOf(deleted.game)}.`);
+    } catch (error) {
+      this.tell(error.message);
+    }
+  }
+
+  remove(game) {
+    return this.listAgain('DELETE', `/api/games/${game.id}`, game);
+  }
+
+  /** Put back the game that was deleted last. */
+  putBackGame() {
+    return this.listAgain('POST', `/api/games/${this.deleted.id}/restore`, null);
   }
 
   create(body) {
