@@ -99,7 +99,7 @@ function load(page) {
 function several(page) {
   const {body, count, records} = form.several;
   const words = ({game, players, turns, scores, winners, names, error}) => error ? `cannot be read: ${error}` : [
-    page.titleOf(game), players && `${players} players`, turns != null && `${turns} turns`, names.join(', '),
+    page.titleOf(game), players && `${players} players`, turns != null && `${turns} turns`, names.filter(name => !/[=:]/.test(name)).join(', '),
     scores.length ? scores.join(' : ') : winners.length ? '' : 'not finished'].filter(Boolean).join(', ');
   return html`<section aria-labelledby="several"><h2 id="several">${count} games: choose one</h2><ol class="plain several">${
     records.map(one => html`<li>${button(html`<b>${one.number}</b> ${words(one)}`,

@@ -69,6 +69,6 @@ export function downloads(page) {
   const {viewer, spot: {at}, snap: {id, game, drill}} = page;
   const link = (words, path, values, ending) => html`<a download="${game}-${at}.${ending}"
     href="/api/games/${id}/${path}${query(values)}">${words}</a> `;
-  return html`<p class="soft">Save the ${drill ? nothing : link('record', 'record', {}, 'jsonl')}${link('position', 'position', {at, viewer}, 'json')}
+  return html`<p class="soft downloads">Save the ${drill ? nothing : link('record', 'record', {}, 'jsonl')}${link('position', 'position', {at, viewer}, 'json')}
     ${link('picture', `at/${at}/all.svg`, {theme: 'light', viewer}, 'svg')}</p>`;
 }

@@ -1,5 +1,5 @@
 // The form of a new game: who sits where; and the request that creates it.
-import {choice, html, nothing, request, seatMark} from './api.js';
+import {choice, find, html, nothing, request, seatMark} from './api.js';
 
 /** What has been entered in forms. */
 export const form = {tab: 'New game', players: 2, seats: [], options: {}, text: '', faults: []};
@@ -47,5 +47,6 @@ export async function create(page, body) {
     if (error.reason === 'SEVERAL_RECORDS') form.several = {body, count: error.count, records: error.records};
     else form.faults = error.violations.length ? error.violations : [{words: error.message}];
     page.tell(form.several ? `The file holds ${form.several.count} games: choose one.` : error.message);
+    find('.several button')?.focus();
   }
 }
