@@ -559,6 +559,24 @@ def test_a_file_is_looked_at_before_it_is_sent(visit, tmp_path):
 # --- how it looks to all
 
 
+def test_paper_has_the_picture_and_the_turns_and_nothing_to_click(visit, site):
+    one = visit(color_scheme="dark")
+    page = one.game(site.call("POST", "/api/games", {"example": "mexica_game.jsonl", "record": 1}, 201))
+    page.emulate_media(media="print")
+    seen = page.evaluate(
+        """Object.fromEntries(Object.entries({
+            board: '.picture svg', turns: '.journal li', result: '.over',
+            tools: 'button:not(.link), .journal .row button, input, select, textarea, .tools, .typed, .menu, .target, a',
+        }).map(([name, what]) => [name, [...document.querySelectorAll(what)].filter(each => each.checkVisibility()).length])
+        )"""
+    )
+    assert seen == {"board": 1, "turns": 50, "result": 1, "tools": 0}
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
+    assert page.evaluate("document.documentElement.scrollWidth") == 1360
+    turns = page.locator(".journal ol").evaluate("list => list.scrollHeight - list.clientHeight")
+    assert turns == 0  # none is cut off
+
+
 @pytest.mark.parametrize("name", ["mexica_midgame.json", "coatl_midgame.json", "tzolkin_midgame.json"])
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (900, "light")])
 def test_narrow_and_dark_pages_fit_and_are_accessible(visit, example, name, width, scheme):
