@@ -531,6 +531,20 @@ def test_a_lost_server_is_told_and_found_again(visit, tmp_path):
             process.close()
 
 
+def test_an_answer_that_is_awaited_is_shown(visit, example):
+    one = visit()
+    page = one.game(example(MEXICA))
+    held = []
+    page.route("**/draft", held.append)
+    is_waiting = "() => document.body.matches('.waiting') && getComputedStyle(document.body, '::before').opacity"
+    page.get_by_label("Type an action or a turn").fill("token")
+    page.keyboard.press("Enter")
+    one.until(f"() => ({is_waiting})() === '1'")
+    for route in held:
+        route.continue_()
+    one.until(f"() => !({is_waiting})()")
+
+
 def test_a_file_is_looked_at_before_it_is_sent(visit, tmp_path):
     one = visit()
     page = one.page
@@ -563,13 +577,14 @@ def test_paper_has_the_picture_and_the_turns_and_nothing_to_click(visit, site):
     one = visit(color_scheme="dark")
     page = one.game(site.call("POST", "/api/games", {"example": "mexica_game.jsonl", "record": 1}, 201))
     page.emulate_media(media="print")
-    seen = page.evaluate(
-        """Object.fromEntries(Object.entries({
-            board: '.picture svg', turns: '.journal li', result: '.over',
-            tools: 'button:not(.link), .journal .row button, input, select, textarea, .tools, .typed, .menu, .target, a',
-        }).map(([name, what]) => [name, [...document.querySelectorAll(what)].filter(each => each.checkVisibility()).length])
-        )"""
-    )
+    shown = {
+        "board": ".picture svg",
+        "turns": ".journal li",
+        "result": ".over",
+        "tools": "button:not(.link), .journal .row button, input, select, textarea, .tools, .typed, .menu, .target, a",
+    }
+    count = "what => [...document.querySelectorAll(what)].filter(each => each.checkVisibility()).length"
+    seen = {name: page.evaluate(count, what) for name, what in shown.items()}
     assert seen == {"board": 1, "turns": 50, "result": 1, "tools": 0}
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
     assert page.evaluate("document.documentElement.scrollWidth") == 1360

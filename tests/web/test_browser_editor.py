@@ -187,6 +187,16 @@ def test_the_keyboard_alone_edits(open_editor):
     )
 
 
+def test_behind_a_curtain_the_editor_is_of_the_same_game(visit, site):
+    """It is empty: the position has hidden hands."""
+    one = visit()
+    game = site.new("coatl", players=3, seats=[{"kind": "person"}] * 3)
+    one.page.goto(f"{site.base}/g/{game['id']}")
+    one.page.locator(".handover").wait_for()
+    one.page.get_by_role("link", name="Editor").click()
+    expect(one.page.locator(".editor .picture title").first).to_have_text(re.compile("^Coatl, 3 players, round 0"))
+
+
 def test_text_is_kept_in_step_and_may_be_pasted(open_editor):
     editor = open_editor()
     editor.paste('{"game": "mexica", "seats": "none"}')

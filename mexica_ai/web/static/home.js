@@ -111,9 +111,9 @@ const examples = page => html`<ul class="plain">${page.info.games.flatMap(game =
   <li>${button(html`<b>${game.title}</b>, a ${kind === 'record' ? 'game to review' : 'position to play'}
     <span class="soft">${name}</span>`, () => create(page, {example: name}), {kind: 'big wide'})}</li>`))}</ul>`;
 
-const state = ({drill, is_over: isOver, turns, scores = [], winners = []}) => drill ? `drill, ${drill.solved} of ${drill.of} solved`
+const state = ({drill, is_over: isOver, turns, seats, scores = [], winners = []}) => drill ? `drill, ${drill.solved} of ${drill.of} solved`
   : !isOver ? `turn ${turns + 1}${scores.some(Boolean) ? `, ${scores.join(' : ')}` : ''}`
-    : `over, ${scores.join(' : ')}${winners.length === 1 ? `, seat ${winners[0] + 1} wins` : ''}`;
+    : `over, ${scores.join(' : ')}${winners.length === 1 ? `, ${seats[winners[0]].title} wins` : ''}`;
 
 /** All that is listed of a game, as text to search. */
 const wordsOf = (page, game) => [page.titleOf(game.game), game.error ?? state(game), game.created,
