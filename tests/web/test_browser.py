@@ -535,7 +535,7 @@ def test_an_answer_that_is_awaited_is_shown(visit, example):
     one = visit()
     page = one.game(example(MEXICA))
     held = []
-    page.route("**/draft", held.append)
+    page.route("**/draft", lambda route: held.append(route))
     is_waiting = "() => document.body.matches('.waiting') && getComputedStyle(document.body, '::before').opacity"
     page.get_by_label("Type an action or a turn").fill("token")
     page.keyboard.press("Enter")
