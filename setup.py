@@ -241,7 +241,7 @@ setup(
         "mexica_ai.web": [
             f"static/{folder}*.{ending}"
             for folder in ("", "vendor/")
-            for ending in ("js", "css", "html", "json", "txt", "svg")
+            for ending in ("js", "ts", "css", "html", "json", "txt", "svg")
         ],
     },
     ext_modules=[]

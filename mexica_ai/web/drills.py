@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from mexica_ai.analysis.drill import (
     Attempt,
@@ -22,6 +22,7 @@ from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import parse_json
 from mexica_ai.table import Table
 from mexica_ai.web.errors import ApiError
+from mexica_ai.web.snapshot_types import DrillJson, DrillSummaryJson
 
 SEARCH_S = 1.0  # of each search that judges a turn
 MAX_EXERCISES = 500  # of a drill on the page
@@ -55,7 +56,7 @@ class Drill:
         self.attempt = Attempt(self.exercise)
         self.verdict: Verdict | None = None
         self.hint = self.message = ""
-        self.state = "enter"
+        self.state: Literal["enter", "judging", "done"] = "enter"
 
     def follow(self, table: Table) -> None:
         """Go on with another table; if it shows an exercise anew, the attempt begins anew."""
@@ -103,7 +104,7 @@ class Drill:
         self.attempt, self.verdict, self.message = attempt, verdict, ""
         self.state = "done" if verdict is None or attempt.solved else "enter"
 
-    def summary(self) -> JsonObject:
+    def summary(self) -> DrillSummaryJson:
         """Return how much is solved."""
         return {
             "of": len(self.exercises),
@@ -111,7 +112,7 @@ class Drill:
             "points": sum(outcome.points for outcome in self.table.outcomes.values()),
         }
 
-    def to_json(self) -> JsonObject:
+    def to_json(self) -> DrillJson:
         """Return the state for pages; the better turn only when the exercise is done."""
         exercise, source = self.exercise, self.exercise.source
         is_done = self.state == "done"

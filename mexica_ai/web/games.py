@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from mexica_ai import __version__
 from mexica_ai.analysis.annotate import TurnEvaluation, with_evaluations
@@ -19,6 +19,15 @@ from mexica_ai.table import Seat, Table, seats_json, seen_turn
 from mexica_ai.web import commands, visibility
 from mexica_ai.web.drills import Drill
 from mexica_ai.web.errors import ApiError
+from mexica_ai.web.snapshot_types import (
+    AnalysisJson,
+    AnnotationJson,
+    SeatJson,
+    Snapshot,
+    StateJson,
+    SummaryJson,
+    ThinkingJson,
+)
 from mexica_ai.web.snapshots import evaluation_json, snapshot_of
 from mexica_ai.web.store import Kept
 from mexica_ai.web.telling import Telling
@@ -56,7 +65,7 @@ class Game(Kept):
         self.drill = Drill(table) if table.started.exercises else None
         self.telling = Telling()
         self._drafted: Draft | None = None
-        self._snapshots: dict[tuple[int | None, bool], JsonObject] = {}
+        self._snapshots: dict[tuple[int | None, bool], StateJson] = {}
         self._seen: dict[int, list[list[str]]] = {}
 
     def follow(self, before: Table) -> None:
@@ -152,13 +161,13 @@ class Game(Kept):
         """The evaluations, by index of the turn."""
         return self.table.evaluations
 
-    def summary(self) -> JsonObject:
+    def summary(self) -> SummaryJson:
         """Return the entry of the game in a list of games."""
         return {
             "id": self.id,
             "game": self.name,
             "created": self.table.started.created,
-            "seats": seats_json(self.seats),
+            "seats": cast("list[SeatJson]", seats_json(self.seats)),
             "turns": len(self.table.turns),
             "is_over": self.is_over,
             "scores": self.now.scores,
@@ -213,11 +222,16 @@ class Game(Kept):
 
     # --- annotation and record
 
-    def annotation_json(self, *, turns: bool = True) -> JsonObject:
+    def annotation_json(self, *, turns: bool = True) -> AnnotationJson:
         """Return the state of the annotation, with the turns that are done."""
         table = self.table
-        counts = {"done": len(table.evaluations), "of": len(table.seat_turns())}
-        data = {**self.annotation, "seconds": table.seconds, **counts}
+        data: AnnotationJson = {
+            "state": self.annotation["state"],
+            "message": self.annotation["message"],
+            "seconds": table.seconds,
+            "done": len(table.evaluations),
+            "of": len(table.seat_turns()),
+        }
         if turns:
             data["turns"] = [evaluation_json(self, one) for _, one in sorted(table.evaluations.items())]
         return data
@@ -236,7 +250,7 @@ class Game(Kept):
 
     # --- snapshots
 
-    def snapshot(self, viewer: int | None) -> JsonObject:
+    def snapshot(self, viewer: int | None) -> Snapshot:
         """Return the state of the game, as a page shows it.
 
         Parameters
@@ -258,8 +272,8 @@ class Game(Kept):
         return {
             **self._snapshots[key],
             "version": self.version,
-            "thinking": self.thinking,
-            "analysis": analysis,
+            "thinking": cast("ThinkingJson | None", self.thinking),
+            "analysis": cast("AnalysisJson | None", analysis),
             "annotation": annotation,
             "drill": None if self.drill is None else self.drill.to_json(),
         }

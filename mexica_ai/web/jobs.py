@@ -33,6 +33,7 @@ from mexica_ai.web.engines import Engines
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub
 from mexica_ai.web.games import Game
+from mexica_ai.web.snapshot_types import EvaluationJson
 from mexica_ai.web.snapshots import evaluation_json
 from mexica_ai.web.telling import tell_line
 
@@ -423,8 +424,8 @@ class Jobs:
                 game.annotation |= {"state": state, "message": message}
                 self._send_annotation(game)
 
-    def _send_annotation(self, game: Game, turn: JsonObject | None = None) -> None:
-        data = game.annotation_json(turns=False)
+    def _send_annotation(self, game: Game, turn: EvaluationJson | None = None) -> None:
+        data: JsonObject = {**game.annotation_json(turns=False)}
         if turn is not None and game.is_open:
             data["turn"] = turn
         self._broadcast(game, "annotation", **data)

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.game.details import cost_text
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
-from mexica_ai.io.json_types import JsonObject
 from mexica_ai.table import names_of, seats_json
 from mexica_ai.web.commands import take_back_limit
+from mexica_ai.web.snapshot_types import (
+    DraftJson,
+    EvaluationJson,
+    PointsJson,
+    SeatJson,
+    ShownJson,
+    StateJson,
+    TurnJson,
+    Waiting,
+)
 from mexica_ai.web.turn_entry import Draft, blocked_tools, entries_of, walks_json, why_not_ended
 
 if TYPE_CHECKING:
@@ -20,19 +29,21 @@ if TYPE_CHECKING:
 RUN = secrets.token_hex(8)  # of this process: versions of another one mean nothing here
 NUM_STEPS = 12  # newest turns that are told step by step, too: those that a page may still have to show
 
-_EMPTY: JsonObject = {
-    "draft": {
-        "actions": [],
-        "steps": [],
-        "can_end": False,
-        "end": None,
-        "is_ended": False,
-        "left": "",
-        "wasted": "",
-        "commit": "End turn",
-        "why_not": "",
-        "warning": "",
-    },
+_NO_DRAFT: DraftJson = {
+    "actions": [],
+    "steps": [],
+    "can_end": False,
+    "end": None,
+    "is_ended": False,
+    "left": "",
+    "wasted": "",
+    "commit": "End turn",
+    "why_not": "",
+    "warning": "",
+}
+_NOTHING: ShownJson = {
+    "turns": [],
+    "draft": _NO_DRAFT,
     "entries": [],
     "walks": [],
     "blocked": {},
@@ -43,17 +54,18 @@ _EMPTY: JsonObject = {
 }
 
 
-def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> JsonObject:
+def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> StateJson:
     """Return the part of a snapshot that changes only with the version; a handover leaves out all that is hidden."""
     now = game.now
-    common = {
+    shown = _NOTHING if handover is not None else _shown(game, viewer)
+    return {
         "id": game.id,
         "run": RUN,
         "game": game.name,
         "version": game.version,
         "players": now.players,
         "created": game.table.started.created,
-        "seats": seats_json(game.seats),
+        "seats": cast("list[SeatJson]", seats_json(game.seats)),
         "names": names_of(game.seats),
         "viewer": viewer,
         "handover": handover,
@@ -63,33 +75,35 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> JsonObj
         "is_over": game.is_over,
         "resigned": game.table.resigned,
         "winners": game.table.winners,
-        "waiting": game.waiting,
+        "waiting": cast("Waiting", game.waiting),
         "can_take_back": take_back_limit(game.table) is not None,
         "num_turns": len(game.positions) - 1,
+        **shown,
     }
-    if handover is not None:
-        return {**common, "turns": [], **_EMPTY}
+
+
+def _shown(game: Game, viewer: int | None) -> ShownJson:
+    """Return what a viewer sees of the turns, the position and the turn being entered."""
     is_mine = game.mover is not None and game.mover in game.persons and viewer in (None, game.mover)
-    draft = game.drafted() if is_mine else Draft(game.view_of(now, viewer))
+    draft = game.drafted() if is_mine else Draft(game.view_of(game.now, viewer))
     position = draft.position
-    fields = position.to_json()
-    entries = entries_of(position) if is_mine and not draft.is_ended else []
+    is_entering = is_mine and not draft.is_ended
+    entries = entries_of(position) if is_entering else []
     return {
-        **common,
         "turns": _turns(game, viewer),
-        "draft": _draft_json(game, draft, position, is_mine),
+        "draft": _draft_json(game, draft, position) if is_mine else _NO_DRAFT,
         "entries": entries,
         "walks": walks_json(position) if entries else [],
-        "blocked": blocked_tools(game.kind, position, entries) if is_mine and not draft.is_ended else {},
-        "targets": game.kind.picture.describe_targets(fields),
+        "blocked": blocked_tools(game.kind, position, entries) if is_entering else {},
+        "targets": game.kind.picture.describe_targets(position.to_json()),
         "text": str(position),
         "compact": position.to_compact(),
         "points": _points(game) if game.is_over else None,
     }
 
 
-def _turns(game: Game, viewer: int | None) -> list[JsonObject]:
-    turns = []
+def _turns(game: Game, viewer: int | None) -> list[TurnJson]:
+    turns: list[TurnJson] = []
     told = game.telling.turns(game, viewer)
     for index, actions in enumerate(game.seen_turns(viewer)):
         before, after = game.positions[index], game.positions[index + 1]
@@ -109,10 +123,7 @@ def _turns(game: Game, viewer: int | None) -> list[JsonObject]:
     return turns
 
 
-def _draft_json(game: Game, draft: Draft, position: Position, is_mine: bool) -> JsonObject:
-    if not is_mine:
-        empty: JsonObject = _EMPTY["draft"]
-        return empty
+def _draft_json(game: Game, draft: Draft, position: Position) -> DraftJson:
     end = None if draft.is_ended else game.ending()
     fields = position.to_json()
     spends = () if draft.is_ended else game.kind.reasons.spends
@@ -143,7 +154,7 @@ def _commit_label(game: Game, draft: Draft) -> str:
     return next((one.label for one in game.kind.picture.tools if one.name == tool), "End turn")
 
 
-def _points(game: Game) -> list[JsonObject]:
+def _points(game: Game) -> list[PointsJson]:
     """Return the points of each seat by kind of action."""
     labels = {tool.name: tool.label for tool in game.kind.picture.tools}
     parts: list[dict[str, float]] = [{} for _ in range(game.now.players)]
@@ -167,7 +178,7 @@ def _points(game: Game) -> list[JsonObject]:
     return [{"seat": seat, "parts": [list(part) for part in own.items()]} for seat, own in enumerate(parts)]
 
 
-def evaluation_json(game: Game, one: TurnEvaluation) -> JsonObject:
+def evaluation_json(game: Game, one: TurnEvaluation) -> EvaluationJson:
     """Return an evaluation in the form of pages."""
     return {
         "turn_index": one.turn_index,

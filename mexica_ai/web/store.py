@@ -18,6 +18,7 @@ from mexica_ai.io.strict import quote
 from mexica_ai.table import Drafted, Event, HandedOver, Table
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.journal import Folder, Journal
+from mexica_ai.web.snapshot_types import Snapshot
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
@@ -110,7 +111,7 @@ class Kept(ABC):
         """Note that the table is another one."""
 
     @abstractmethod
-    def snapshot(self, viewer: int | None) -> JsonObject:
+    def snapshot(self, viewer: int | None) -> Snapshot:
         """Return the state of the game, as a page shows it."""
 
 

@@ -15,6 +15,7 @@ from mexica_ai.game.steps import spent
 from mexica_ai.io.errors import IllegalActionError, MexicaAIError, PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
+from mexica_ai.web.snapshot_types import EntryJson, WalkJson
 
 _ENDS = ("end", "pass")  # tools of actions that only end a turn
 UNCOVERS = ("UPCOMING_UNKNOWN", "NOT_UNCOVERED")  # reasons of errors of actions that uncover something hidden
@@ -106,25 +107,27 @@ def ending_of(kind: Game, draft: Draft) -> str | None:
     return None
 
 
-def entries_of(position: Position) -> list[JsonObject]:
+def entries_of(position: Position) -> list[EntryJson]:
     """Return the legal actions, each with its tool, its targets, its cost and what it brings; the best come first."""
     samples = _samples(position.game)
     found = []
     for detail, gain in zip(position.legal_details(), gains_of(position), strict=True):
         entry = detail.entry
         _keep_sample(samples, entry.tool, detail.action)
-        one = {
+        one: EntryJson = {
             "action": detail.action,
             "tool": entry.tool,
             "targets": list(entry.paths),
             "cost": cost_text(detail.costs),
             "brings": gain.words,
         }
-        found.append((gain.is_empty, -gain.worth, one | ({"is_empty": True} if gain.is_empty else {})))
+        if gain.is_empty:
+            one["is_empty"] = True
+        found.append((gain.is_empty, -gain.worth, one))
     return [one for *_, one in sorted(found, key=lambda each: each[:2])]
 
 
-def walks_json(position: Position) -> list[JsonObject]:
+def walks_json(position: Position) -> list[WalkJson]:
     """Return the walks of several actions, in the form of entries with `actions`."""
     return [
         {"actions": walk.actions, "tool": walk.entry.tool, "targets": list(walk.entry.paths), "cost": walk.cost}
@@ -145,7 +148,7 @@ def why_not_ended(kind: Game, position: Position) -> str:
     return ""
 
 
-def blocked_tools(kind: Game, position: Position, entries: list[JsonObject]) -> dict[str, str]:
+def blocked_tools(kind: Game, position: Position, entries: list[EntryJson]) -> dict[str, str]:
     """Return why tools have no legal action: the reason of all samples of a tool, empty if they differ."""
     usable = {entry["tool"] for entry in entries}
     blocked = {}

@@ -5,11 +5,13 @@ import signal
 import time
 
 import pytest
+from declared import faults
 from pages import PERSON, Process, engine
 
 import mexica_ai as ai
 from mexica_ai.draw import palette
 from mexica_ai.game import registry
+from mexica_ai.web.snapshot_types import Snapshot
 
 PERSONS = [PERSON, PERSON]
 
@@ -522,7 +524,9 @@ def test_an_analysis_tells_until_it_is_stopped_and_keeps_its_result(page):
     assert kept["why"]
     assert kept["iterations"] >= found[-1]["iterations"]
     assert kept["speed"] == pytest.approx(kept["iterations"] / kept["seconds"], rel=0.1)
-    assert page.game(now)["analysis"] == kept
+    shown = page.game(now)
+    assert shown["analysis"] == kept
+    assert not list(faults(shown, Snapshot))
 
 
 def events_until(events, kind, number):
