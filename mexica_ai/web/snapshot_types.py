@@ -244,5 +244,7 @@ class SummaryJson(TypedDict):
     seats: NotRequired[list[SeatJson]]
     turns: NotRequired[int]
     is_over: NotRequired[bool]
+    scores: NotRequired[list[float]]
+    winners: NotRequired[list[int]]
     drill: NotRequired[DrillSummaryJson | None]
     error: NotRequired[str]

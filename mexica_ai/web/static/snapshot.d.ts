@@ -257,6 +257,8 @@ export interface SummaryJson {
   seats?: Array<SeatJson>;
   turns?: number;
   is_over?: boolean;
+  scores?: Array<number>;
+  winners?: Array<number>;
   drill?: DrillSummaryJson | null;
   error?: string;
 }
