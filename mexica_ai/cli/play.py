@@ -152,7 +152,7 @@ def run(args: argparse.Namespace) -> int:
                     defaults["level"] = args.level
                 engines[seat] = stack.enter_context(make_engine(spec, **defaults))
         adviser = stack.enter_context(make_engine(parse_spec("mcts")))
-        Table(Session(position, engines, record), adviser, record).play()
+        Talk(Session(position, engines, record), adviser, record).play()
     return 0
 
 
@@ -215,7 +215,7 @@ class Quit(Exception):  # noqa: N818, it is no error
     """The person ends the program."""
 
 
-class Table:
+class Talk:
     """Talks with the persons."""
 
     help_text = HELP  # with {example} for an action

@@ -15,7 +15,7 @@ import pytest
 
 import mexica_ai as ai
 from mexica_ai.cli.main import main
-from mexica_ai.cli.play import Table, _piped
+from mexica_ai.cli.play import Talk, _piped
 from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.engines.native import MctsEngine
 from mexica_ai.game import records, registry
@@ -85,7 +85,7 @@ def test_a_record_of_another_game_is_not_overwritten(tmp_path, monkeypatch, caps
 
 
 def test_actions_are_completed_also_after_others(tmp_path):
-    table = Table(session("mexica", engines=()), None, "kept.json")
+    table = Talk(session("mexica", engines=()), None, "kept.json")
     assert {"place H6", "place G7", "undo"} <= set(table._words())
     assert table._words("place H6;") == []  # the turn is over
     table._session.play(["place H6"])
