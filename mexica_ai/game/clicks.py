@@ -123,12 +123,16 @@ def walks_of(position: Position) -> list[Walk]:
     order = itertools.count()
     waiting: list[tuple[int, int, int, list[str], State]] = [(0, 0, next(order), [], position.state)]
     before, seat = position.to_json(), position.state.current_player
+    start = _without(before, game.reasons.spends)
     while waiting:
         _, number, _, actions, state = heapq.heappop(waiting)
         if actions and found[_goal(game, actions[-1], before)].actions != actions:
             continue  # a cheaper way was found since
         for action, after in _steps(game, state):
-            cost = spent(before, game.text.format_position(after), seat, game.reasons.spends, False)
+            fields = game.text.format_position(after)
+            if _without(fields, game.reasons.spends) == start:
+                continue  # back where it began
+            cost = spent(before, fields, seat, game.reasons.spends, False)
             price, goal = (sum(cost.values()), number + 1), _goal(game, action, before)
             if goal in best and best[goal] <= price:
                 continue
@@ -139,6 +143,15 @@ def walks_of(position: Position) -> list[Walk]:
             if number + 1 < _MOST_STEPS:
                 heapq.heappush(waiting, (*price, next(order), [*actions, action], after))
     return [walk for walk in found.values() if len(walk.actions) > 1]
+
+
+def _without(fields: Fields, spends: Sequence[str]) -> Fields:
+    """Return a position without what actions cost."""
+
+    def kept(part: Fields) -> Fields:
+        return {key: value for key, value in part.items() if key not in spends}
+
+    return kept(fields) | {"seats": list(map(kept, fields.get("seats", [])))}
 
 
 def _goal(game: Game, action: str, fields: Fields) -> str:

@@ -137,14 +137,14 @@ def walks_json(position: Position) -> list[WalkJson]:
 
 def why_not_ended(kind: Game, position: Position) -> str:
     """Return why the turn cannot end; "" if there is nothing to say."""
-    for tool in kind.picture.tools:
-        if tool.name in _ENDS:
-            try:
-                why = kind.why_illegal(position.state, tool.name)
-            except MexicaAIError:
-                continue  # the game has another action of this name
-            if why:
-                return kind.clicks.plain(why)
+    tools = {tool.name for tool in kind.picture.tools}
+    for action in _ENDS:
+        try:
+            why = kind.why_illegal(position.state, action) if action in tools else ""
+        except MexicaAIError:
+            continue  # the game has another action of this name
+        if why:
+            return kind.clicks.plain(why)
     return ""
 
 

@@ -48,7 +48,9 @@ def test_a_whole_turn_by_mouse(visit, example):
     page.get_by_role("button", name="Canal of two").click()
     one.take("P7", "Q7")
     one.chips(*TURN[:1])
-    # A space first, its menu, and the spaces of a canal in either order.
+    # The tool stays, until Escape. A space first, its menu, and the spaces of a canal in either order.
+    page.locator('.tools [data-tool="canal"][aria-pressed=true]').wait_for()
+    page.keyboard.press("Escape")
     one.take("Q9")
     page.locator(".menu").get_by_role("button", name="Canal of two").click()
     one.take("Q8")
@@ -59,8 +61,7 @@ def test_a_whole_turn_by_mouse(visit, example):
     one.target("T7").drag_to(one.target("S7"))
     one.chips(*TURN[:4])
     page.get_by_role("button", name="Found a district").click()
-    one.take("O5")
-    one.take("P5")
+    one.take("O5", "P5")
     page.locator(".menu").get_by_role("button", name="Temple 2").click()
     one.chips(*TURN)
     one.until("document.querySelectorAll('.picture .new').length === 4")
@@ -94,8 +95,9 @@ def test_a_whole_turn_by_keyboard(visit, example):
     assert cell.get_attribute("aria-label").endswith("legal: canal of two")
     page.keyboard.press("Enter")
     one.chips("canal P7-Q7")
-    # The focus stays on the grid; Escape steps back; a space first opens a menu that has the focus.
+    # The focus stays on the grid; Escape lets the tool go; a space first opens a menu that has the focus.
     assert cell.get_attribute("data-cell") == "Q7"
+    page.keyboard.press("Escape")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.textContent.trim()") == "Canal of two"
@@ -112,7 +114,6 @@ def test_a_whole_turn_by_keyboard(visit, example):
     page.keyboard.type("walk T7; walk U7; token")
     page.keyboard.press("Enter")
     one.chips("canal P7-Q7", "walk T7", "walk U7", "token")
-    page.get_by_text("token and …").wait_for(state="detached")
     page.locator('.cells [tabindex="0"]').focus()
     page.keyboard.press("e")
     one.until("document.querySelectorAll('.journal li').length === 3")
@@ -138,8 +139,6 @@ def test_the_cheaper_way_is_taken_unless_one_asks(visit, example):
     words = page.locator(".menu button").all_inner_texts()
     assert [re.sub(r"\s+", " ", text).strip() for text in words] == ["teleport 5 AP", "walk 1 AP"]
     page.keyboard.press("Escape")
-    page.keyboard.press("Escape")
-    page.keyboard.press("m")
     one.take("T7")
     one.chips("walk T7")
 
@@ -189,11 +188,11 @@ def test_a_blind_draw_says_that_it_cannot_be_undone(visit, site):
     game = site.new("coatl", seed=3, seats=[PERSON, engine(1, 0.1)])
     one = visit()
     page = one.game(game)
-    page.locator(".menu button").first.click()
+    page.get_by_role("button", name="Keep none").click()
     page.get_by_role("button", name="End turn").click()
     one.target("deck").and_(page.locator(".can")).click()
     page.locator(".prompt", has_text="cannot be undone").wait_for()
-    page.get_by_role("button", name="End turn").click()
+    page.locator(".turnbar").get_by_role("button", name="Draw a prophecy").click()
     page.get_by_text("draw deck").first.wait_for()
     one.until("document.querySelector('.chips').children.length === 0")
 
@@ -205,7 +204,8 @@ def test_to_end_a_turn_without_an_action_plays_nothing(visit, site):
     assert "future" in [entry["action"] for entry in game["entries"]]
     one = visit()
     page = one.game(game)
-    page.get_by_role("button", name="End turn").click()
+    assert page.get_by_role("button", name="End turn").is_disabled()
+    page.keyboard.press("e")
     page.locator(".prompt", has_text="The turn cannot end yet: the turn has not begun;").wait_for()
     assert site.game(game)["version"] == game["version"]
     page.locator("body").press("f")  # the token itself
@@ -223,7 +223,7 @@ def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
     page.keyboard.press("Enter")
     page.wait_for_selector(".picture svg")
     assert page.locator('.target[data-target^="hand:1"]').count() == 0
-    page.locator(".menu button").first.click()
+    page.get_by_role("button", name="Keep none").click()
     page.get_by_role("button", name="End turn").click()
     page.get_by_role("button", name="Seat 1, press Enter").wait_for()
     assert page.locator(".picture").count() == 0
@@ -256,11 +256,11 @@ WALK = """seed => {
   const pick = list => click(list[Math.floor(random() * list.length)]);
   const all = selector => [...document.querySelectorAll(selector)];
   if (!/to move/.test(document.querySelector('.status').innerText)) return;
-  const menu = all('.menu button'), lit = all('.target.lit:not(.taken)'), can = all('.target.can');
-  if (menu.length) pick(menu);
+  const menu = all(':is(.menu, .confirm) button'), lit = all('.target.lit:not(.taken)'), can = all('.target.can');
+  if (menu.length && (!lit.length || random() < 0.5)) pick(menu);
   else if (lit.length) pick(lit);
   else if (can.length && random() < 0.7) pick(can);
-  else if (random() < 0.5) pick(all('.tools button[aria-disabled=false]'));
+  else if (random() < 0.5) pick(all('.tools [data-tool]'));
   else all('.end button').at(-1).click();
 }"""
 

@@ -7,13 +7,21 @@ const dialogs = {
   text: ({answer}) => html`<h2>The board as text</h2><pre tabindex="0">${answer?.text}</pre>`,
   resign: page => html`<h2>Resign?</h2><p>The game ends, and the others win.</p>
     ${button('Resign', () => page.close(() => page.turn({resign: true})), {kind: 'primary'})}`,
-  proposal: page => html`<h2>Do all agree?</h2><p>${page.game.proposals.question} The engine says:</p>
-    <p class="fault">${page.answer?.message}</p><ul>${page.answer?.opinions?.map(({action, agrees, explanation}) => html`<li><b>${action}</b>:
-      ${explanation} ${agrees ? button('Agree', () => page.close(() => page.draft([...page.snap.draft.actions, action]))) : nothing}</li>`) ?? 'thinking …'}</ul>`,
+  proposal,
   on: page => html`<h2>Play on from turn ${page.spot.at}</h2>${seatRows(page, page.snap.players)}
     ${button('Start', () => create(page, {from: page.snap.id, at: page.spot.at, seats: readSeats(page.info, page.snap.players)}), {
       kind: 'primary big'})}`,
 };
+
+// What the engine says against an action shows how it can be played: that is a hint, and told only where hints are shown.
+function proposal(page) {
+  const {opinions, message} = page.answer ?? {};
+  const told = opinions?.filter(({agrees}) => agrees || settings.hints[page.mode] !== 'none');
+  return html`<h2>Do all agree?</h2><p>${page.game.proposals.question} The engine says:</p>
+    <p class="fault">${message}</p>${!opinions ? html`<p>${message ? '' : 'thinking …'}</p>` : !told.length
+      ? html`<p>There is nothing on which all must agree now.</p>` : html`<ul>${told.map(({action, agrees, explanation}) => html`<li><b>${action}</b>:
+      ${explanation} ${agrees ? button('Agree', () => page.close(() => page.draft([...page.snap.draft.actions, action]))) : nothing}</li>`)}</ul>`}`;
+}
 
 /** The open dialog of the page. */
 export const dialog = page => html`<dialog @close=${() => page.set({dialog: null})}>${dialogs[page.dialog](page)}

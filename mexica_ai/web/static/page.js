@@ -2,9 +2,11 @@
 import {
   find, forgetPictures, isStill, keep, picture, query, render, request, same, say, settings, showPicture,
 } from './api.js';
-import {Board, Entering, placeMenu} from './board.js';
+import {Board} from './board.js';
 import {shownTurn} from './drill.js';
+import {actionsOf, Entering} from './entering.js';
 import {onKey} from './keys.js';
+import {placeMenu, refusalLines} from './menu.js';
 import {showGraph} from './review.js';
 import {create, takeSeats} from './setup.js';
 import {Stream} from './stream.js';
@@ -17,6 +19,7 @@ export class Page {
   entering = new Entering();
   board = new Board({
     take: (target, how) => this.take(target, how), drag: (target, tool) => this.drag(target, tool), miss: () => this.back(),
+    refuse: (target, how) => this.take(target, how),
   });
   at = 0;  // number of turns before the reviewed position
   line = [];  // turns of a side line from there
@@ -50,6 +53,7 @@ export class Page {
     this.apply(snapshot);
     addEventListener('keydown', event => onKey(this, event));
     document.addEventListener('visibilitychange', () => document.hidden ? this.stream.disconnect() : this.stream.connect());
+    addEventListener('pointerdown', () => this.note && this.set({note: null}));
     setInterval(() => this.snap.thinking && this.render(), 500);
     this.stream.connect();
   }
@@ -87,11 +91,12 @@ export class Page {
     if (turns.length < known) forgetPictures();
     if (turns.length !== known) this.redo = [];
     if (!same(old?.draft.actions, draft.actions) || turns.length !== known) this.chip = null;
+    if (snapshot.version !== old?.version) this.note = null;
     this.at = Math.min(this.at, turns.length);
     this.snap = snapshot;
     if (!same(old?.entries, entries)) {
-      this.entering.set(entries, this.game.tools);
-      this.isQuiet = false;
+      this.entering.set(entries, snapshot.walks, this.game.tools);
+      Object.assign(this, {isQuiet: false, isSought: false});
     }
     for (const {seat, text, scores} of turns.slice(known)) {
       say(`${seat == null ? 'Event' : `Seat ${seat}`}: ${text}. Points: ${scores.join(', ')}`);
@@ -153,8 +158,8 @@ export class Page {
     if (this.isSending) return false;
     Object.assign(this, {isSending: true, shown: null});
     return this.inOrder(async () => {
-      const {draft, blocked} = this.snap;
-      const done = isEnd && !draft.can_end ? this.tell(`The turn cannot end yet${blocked.end ? `: ${blocked.end}` : ''}.`)
+      const {draft} = this.snap;
+      const done = isEnd && !draft.can_end ? this.tell(`The turn cannot end yet${draft.why_not && `: ${draft.why_not}`}.`)
         : await (this.snap.drill ? this.command('POST', '/drill', {do: 'answer', ...body}) : this.command('POST', '/turn', body));
       this.set({isSending: false});
       return done;
@@ -187,15 +192,17 @@ export class Page {
     return this.inOrder(() => this.put(actions));
   }
 
-  play(action) {
-    this.entering.reset();
+  /** Enter an action, or a walk of several. */
+  play(entry) {
+    const more = actionsOf(entry);
+    this.entering.played();
     return this.inOrder(() => {
-      const {draft, turns, entries} = this.snap;
-      if (!entries.some(entry => entry.action === action)) return false;
-      const actions = [...draft.actions, action];
+      const {draft, turns, entries, walks} = this.snap;
+      if (![...entries, ...walks].some(one => same(actionsOf(one), more))) return false;
+      const actions = [...draft.actions, ...more];
       // Load the picture while the server answers.
       picture(this.path(this.parts, {at: turns.length, actions})).catch(() => null);
-      return this.put(actions, this.redo[0] === action ? this.redo.slice(1) : []);
+      return this.put(actions, same(this.redo.slice(0, more.length), more) ? this.redo.slice(more.length) : []);
     });
   }
 
@@ -208,7 +215,7 @@ export class Page {
   }
 
   redoOne() {
-    if (this.redo.length) this.play(this.redo[0]);
+    if (this.redo.length) this.play({action: this.redo[0]});
   }
 
   endTurn() {
@@ -231,31 +238,62 @@ export class Page {
     } else if (entering.tool === name && !entering.taken.length) this.isQuiet ? this.set({isQuiet: false}) : this.back();
     else {
       if (!entering.choices().some(one => one.tool === name)) entering.reset();
-      this.finish(entering.choose(name), at, byKey);
+      this.finish(entering.hold(name), at, byKey);
     }
   }
 
-  take(target, {ask, at, tool, byKey}) {
-    const {entering} = this;
+  take(target, {ask, at, tool, byKey, nearest}) {
+    const {entering, isDragged} = this;
     if (this.shown) this.set({shown: null});
-    if (!this.isMine) return;
-    this.chip = null;
-    if (tool && !entering.tool && !entering.matches(null, [target]).length) this.tool(tool, at, byKey);
+    if (!this.isMine || this.chip != null) {
+      this.back();
+      return;
+    }
+    this.note = null;
+    if (tool && this.isForTool(tool, target)) this.tool(tool, at, byKey);
     else {
-      if (entering.choices().some(one => one.tool)) entering.reset();
-      const found = entering.take(target, ask);
-      if (found === undefined) this.tell('Nothing is possible there.');
+      const clicked = [...entering.taken, target];
+      let found = entering.take(target, ask, nearest, isDragged);
+      if (found === undefined && !isDragged) found = entering.restart(target, ask, nearest);
+      if (found === undefined) this.refuse(clicked, at);
       else this.finish(found, at, byKey);
     }
+  }
+
+  // Whether a click on a target means the tool that belongs to it.
+  isForTool(tool, target) {
+    const {entering} = this;
+    return entering.tool === tool ? !entering.taken.length && !entering.matches(tool, [target]).length
+      : !entering.tool && !entering.matches(null, [target]).length;
+  }
+
+  // Say at the place why a click is not possible.
+  async refuse(targets, at) {
+    const {entering, snap} = this;
+    const {tool} = entering;
+    if (this.isDragged) entering.reset();
+    const note = {lines: []};
+    Object.assign(this, {isDragged: false, message: ''});
+    const search = new URLSearchParams([['tool', tool ?? ''], ...targets.map(target => ['targets', target])]);
+    if (this.viewer != null) search.set('viewer', this.viewer);
+    this.refused = note;
+    try {
+      note.lines = refusalLines(await request('GET', `/api/games/${snap.id}/why?${search}`), Boolean(tool));
+    } catch (error) {
+      note.lines = [error.message];
+    }
+    if (this.refused !== note || this.snap.version !== snap.version) return;
+    say(note.lines.join(' '));
+    this.set({note, anchor: at});
   }
 
   // The first target of a drag; the second follows where it ends.
   drag(target, tool) {
     const {entering} = this;
     if (!this.isMine) return;
-    if (tool && !entering.tool && !entering.matches(null, [target]).length) entering.choose(tool);
-    else entering.take(target, true);
-    this.set({isDragged: true});
+    if (tool && this.isForTool(tool, target)) entering.choose(tool);
+    else if (entering.take(target, true) === undefined) entering.restart(target, true);
+    this.set({isDragged: true, note: null});
   }
 
   choose({tool, target}) {
@@ -263,18 +301,18 @@ export class Page {
   }
 
   finish(entry, at, byKey) {
-    Object.assign(this, {anchor: at, isDragged: false, isQuiet: false, message: ''});
-    if (entry) this.play(entry.action);
+    Object.assign(this, {anchor: at, isDragged: false, isQuiet: false, message: '', note: null, refused: null});
+    if (entry) this.play(entry);
     else {
       this.render();
-      if (byKey) find('.menu button')?.focus();
+      if (byKey) (find('.menu button') ?? this.board).focus();
     }
   }
 
   back() {
     // Without a step back, an open menu is closed.
     const isQuiet = !this.entering.back() && this.entering.choices().length > 0;
-    this.set({shown: null, isDragged: false, message: '', chip: null, isQuiet});
+    this.set({shown: null, isDragged: false, message: '', chip: null, isQuiet, note: null, refused: null});
   }
 
   // --- pictures
@@ -491,12 +529,19 @@ export class Page {
       isInput && entering.isFresh ? legal : new Map(), target => this.label(target, legal.get(target) ?? []));
     const panel = find('.panel'), graph = find('.graph');
     Promise.all([
-      this.board.show(this.path(this.parts, place)), panel && showPicture(panel, this.path('panel', place)),
+      this.board.show(this.path(this.parts, place)).then(() => this.seek(isInput)), panel && showPicture(panel, this.path('panel', place)),
       graph && showGraph(graph, this),
     ]).catch(error => {
       if (this.message !== error.message) this.tell(error.message);
     });
     placeMenu(this.anchor);
+  }
+
+  // Show what can be chosen, if it is all that can be done and out of sight.
+  seek(isInput) {
+    if (!isInput || this.isSought || !this.entering.alone) return;
+    this.isSought = true;
+    this.board.seek();
   }
 
   label(target, legal) {

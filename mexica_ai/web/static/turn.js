@@ -1,6 +1,7 @@
 // The turn that is entered: whose it is, its actions so far, and the tools of the next one.
 import {button, html, nothing, seatMark} from './api.js';
 import {stepBack} from './keys.js';
+import {confirmation} from './menu.js';
 
 function status(page) {
   const {snap: {waiting, thinking, to_move: seat, seats, turns, draft}, shown} = page;
@@ -41,8 +42,9 @@ export function turnBar(page) {
       ${button('Reset turn', () => page.undo(99), {off: !canUndo})}
       ${page.snap.drill ? nothing : button('Take back', () => page.turn({takeback: true}), {
         off: !canTakeBack, title: 'Take back the last turn of a person'})}
-      ${button(html`End turn ${isMine && draft.can_end && draft.left ? html`<small>${draft.left} unused</small>` : nothing}`, () => page.endTurn(), {
-        kind: `finish ${isMine && draft.can_end && !draft.left ? 'primary' : ''}`, off: !isMine})}</div></section>`;
+      ${button(html`${draft.commit} ${isMine && draft.can_end && draft.wasted ? html`<small>${draft.wasted} unused</small>` : nothing}`,
+        () => page.endTurn(), {kind: `finish ${isMine && draft.can_end && !draft.wasted ? 'primary' : ''}`, off: !isMine || !draft.can_end,
+          title: isMine && !draft.can_end ? draft.why_not || 'The turn cannot end yet' : ''})}</div></section>`;
 }
 
 function canStepBack({entering, chip, shown, open, isQuiet}) {
@@ -53,14 +55,16 @@ function canStepBack({entering, chip, shown, open, isQuiet}) {
 /** The tools of the game, and what to do next. */
 export function tools(page) {
   const {snap, entering, isMine, game} = page;
-  const {entries, blocked, draft} = snap;
+  const {entries, draft} = snap;
   const legal = new Set(entries.map(entry => entry.tool));
   const prompt = page.message || draft.warning || (page.chip != null ? 'The board after this action. Click it again to return.'
     : !isMine ? '' : entering.tool ? `${entering.labelOf(entering.tool)}${entering.taken.length ? `: ${entering.taken.map(target => game.grid ? target : snap.targets[target] ?? target).join(', ')}, and …` : ''} (Esc: back)`
       : draft.can_end && entries.every(({tool}) => tool === 'end') ? 'The turn is complete.' : 'Choose a tool, or click on the board.');
-  return html`<div class="tools" role="group" aria-label="Tools">${game.tools.filter(({name}) => name !== 'end').map(({name, label, key}) => html`
-      <button type="button" data-tool=${name} aria-pressed=${isMine && entering.tool === name} aria-disabled=${!isMine || !legal.has(name)}
-        title=${blocked[name] || nothing} @click=${event => page.tool(name, event.currentTarget)}>${label} <kbd>${key}</kbd></button>`)}
-      ${game.proposals ? button(game.proposals.label, () => page.ask('proposal'), {off: !isMine}) : nothing}</div>
-    <p class="prompt">${prompt}</p>`;
+  // What cannot be used now is not shown; its letter says why.
+  const shown = game.tools.filter(({name}) => name !== 'end' && isMine && legal.has(name));
+  return html`<div class="tools" role="group" aria-label="Tools">${shown.map(({name, label, key}) => html`
+      <button type="button" data-tool=${name} aria-pressed=${entering.tool === name}
+        @click=${event => page.tool(name, event.currentTarget)}>${label} <kbd>${key}</kbd></button>`)}
+      ${game.proposals && isMine && !entering.alone ? button(game.proposals.label, () => page.ask('proposal')) : nothing}</div>
+    <p class="prompt">${prompt} ${confirmation(page)}</p>`;
 }

@@ -1,8 +1,8 @@
 // What the page shows: its head, the board, and what stands beside it.
 import {button, html, nothing, query, seatMark, settings} from './api.js';
-import {menu} from './board.js';
 import {candidatesPanel} from './candidates.js';
 import {drillCard} from './drill.js';
+import {menu} from './menu.js';
 import {annotationPanel, downloads, reviewBar} from './review.js';
 import {tools, turnBar} from './turn.js';
 import {over, turnList} from './turns.js';
