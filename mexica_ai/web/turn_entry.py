@@ -80,8 +80,10 @@ def play_draft(position: Position, actions: list[str], seat: int) -> Draft:
             for other, points in enumerate(scored)
             if points and not (brings and other == seat)
         ]
-        effects.append(", ".join([cost] * bool(cost) + [brings] * bool(brings) + points))
-        words.append(kind.words.tell([action], before, after) or action)
+        told = kind.words.tell([action], before, after) or action
+        is_told = not brings or brings in told
+        effects.append(", ".join([cost] * bool(cost) + [brings] * (not is_told) + points))
+        words.append(told)
         before, scores = after, position.scores
     is_ended = bool(actions) and (position.is_over or position.state.turn != started)
     goes_on = position.is_chance and before.get("to_move") == seat
