@@ -79,6 +79,7 @@ def test_the_board_the_tools_and_the_candidates_are_in_sight(window, game):
     page = seen.page
     page.get_by_role("button", name="Analyse").click()
     seen.one.until("document.querySelectorAll('.candidate').length > 4")
+    page.get_by_role("button", name="Analyse").wait_for()  # the search has ended
     for width, height in SIZES:
         seen.resize(width, height)
         seen.sees(".stage", ".finish", ".tools button[aria-disabled=false]")
@@ -199,6 +200,7 @@ def test_a_phone_shows_what_is_ones_own_and_enlarges_under_a_long_press(window):
     seen.one.until("scrollY > 60")
     assert page.locator(".zoom").count() == 0
     seen.sees(".stage", ".finish", ".now")
+    seen.one.check_accessible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -528,6 +528,7 @@ export class Page {
     this.board.light(isInput ? entering.lit(this.isDragged) : new Map(),
       isInput && entering.isFresh ? legal : new Map(), target => this.label(target, legal.get(target) ?? []));
     const panel = find('.panel'), graph = find('.graph');
+    if (panel) hold(panel, Boolean(this.peek) || this.looked != null);
     Promise.all([
       this.board.show(this.path(this.parts, place)).then(() => this.seek(isInput)), panel && showPicture(panel, this.path('panel', place)),
       graph && showGraph(graph, this),
@@ -549,4 +550,11 @@ export class Page {
     return [grid && target, targets[target] ?? (grid ? '' : target.replace(/[:_]/g, ' ')), legal.length && `legal: ${legal.join(', ')}`]
       .filter(Boolean).join(', ');
   }
+}
+
+// While another position is looked at, the panel keeps its height, so that what stands below it stays under the pointer.
+function hold(panel, isHeld) {
+  if (isHeld === panel.classList.contains('held')) return;
+  panel.style.height = isHeld ? `${panel.offsetHeight}px` : '';
+  panel.classList.toggle('held', isHeld);
 }
