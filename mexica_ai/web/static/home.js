@@ -41,7 +41,7 @@ function newGame(page) {
         ({name, kind}) => [name, read(kind, given[name])])),
     });
   };
-  const games = info.games.toSorted((one, other) => Number(one.tools.length < 2) - Number(other.tools.length < 2));  // toys last
+  const games = [...info.games].sort((one, other) => Number(one.tools.length < 2) - Number(other.tools.length < 2));  // toys last
   return html`<form @submit=${submit}>${radios(page, 'Game', games.map(one => [one.name, one.title]), game.name)}
     ${radios(page, 'Players', game.players.map(one => [one, one]), players)}${seatRows(page, players)}
     <details><summary>Options</summary>${game.options.map(({name, kind, help, default: usual}) => html`<label class="row">${
