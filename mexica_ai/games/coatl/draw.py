@@ -55,7 +55,7 @@ def draw(
         y += tall + 14
     if "seats" in parts:
         number = len(picture.now.get("seats", ()))
-        own = viewer if viewer in range(number) else 0
+        own = viewer if viewer is not None and viewer in range(number) else 0
         picture.first = f"hand:{picture.fields.get('to_move') if viewer is None else viewer}:"
         for place in range(number):
             y += picture.seat((own + place) % number, y) + 14
