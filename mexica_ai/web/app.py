@@ -10,7 +10,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
@@ -43,6 +43,7 @@ from mexica_ai.web.journal import Folder
 from mexica_ai.web.requests import actions_of, body_of, line_of, number_of, theme_of, turn_of, viewer_of
 from mexica_ai.web.responses import EXCEPTION_HANDLERS, cacheable, download
 from mexica_ai.web.seats import DEFAULT_LEVEL, MAX_SECONDS, bad_value
+from mexica_ai.web.snapshot_types import GameInfo, Info
 from mexica_ai.web.store import Store
 from mexica_ai.web.turn_entry import learn_samples
 
@@ -157,18 +158,17 @@ class Site:
 
     async def info(self, request: Request) -> JSONResponse:
         """Games, options, levels, engines and limits."""
-        return JSONResponse(
-            {
-                "games": [
-                    _game_info(name, [key for key, text in self._examples.items() if _game_name(text) == name])
-                    for name in registry.names()
-                ],
-                "levels": list(levels.LEVELS),
-                "levels_default": DEFAULT_LEVEL,
-                "engines": list(self.jobs.engines.specs),
-                "caps": {"seconds": MAX_SECONDS, "candidates": MAX_CANDIDATES, "body": MAX_RECORD},
-            }
-        )
+        info: Info = {
+            "games": [
+                _game_info(name, [key for key, text in self._examples.items() if _game_name(text) == name])
+                for name in registry.names()
+            ],
+            "levels": list(levels.LEVELS),
+            "levels_default": DEFAULT_LEVEL,
+            "engines": list(self.jobs.engines.specs),
+            "caps": {"seconds": MAX_SECONDS, "candidates": MAX_CANDIDATES, "body": MAX_RECORD},
+        }
+        return JSONResponse(info)
 
     async def list_games(self, request: Request) -> JSONResponse:
         """All games, the newest first."""
@@ -462,16 +462,17 @@ def make_app(site: Site) -> Starlette:
 # --- games and examples
 
 
-def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
+def _game_info(name: str, examples: list[str]) -> GameInfo:
     entry = registry.get(name)
-    kinds = {bool: "bool", int: "int", list: "ints"}
+    grid, offers = entry.picture.grid, entry.proposals
+    kinds: dict[type, Literal["bool", "int", "ints"]] = {bool: "bool", int: "int", list: "ints"}
     return {
         "name": name,
         "title": entry.title,
         "players": list(range(2, entry.rules.max_players + 1)),
         "parts": list(boards.parts_of(entry)),
         "options": [
-            {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": option.default}
+            {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": _plain(option.default)}
             for option in entry.starts.options
         ],
         "tools": [
@@ -484,10 +485,14 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
             }
             for tool in entry.picture.tools
         ],
-        "grid": entry.picture.grid,
-        "proposals": entry.proposals and {"label": entry.proposals.label, "question": entry.proposals.question},
+        "grid": None if grid is None else {"rows": grid["rows"], "columns": grid["columns"]},
+        "proposals": None if offers is None else {"label": offers.label, "question": offers.question},
         "examples": [{"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples],
     }
+
+
+def _plain(value: int | tuple[int, ...] | None) -> int | list[int] | None:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _read_examples() -> dict[str, str]:

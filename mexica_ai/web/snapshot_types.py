@@ -248,3 +248,75 @@ class SummaryJson(TypedDict):
     winners: NotRequired[list[int]]
     drill: NotRequired[DrillSummaryJson | None]
     error: NotRequired[str]
+
+
+class OptionInfo(TypedDict):
+    """An option of a new game."""
+
+    name: str
+    help: str
+    kind: Literal["bool", "int", "ints"]
+    default: bool | int | list[int] | None
+
+
+class ToolInfo(TypedDict):
+    """A tool, which groups actions."""
+
+    name: str
+    key: str
+    label: str
+    any_order: bool
+    is_priced: bool
+
+
+class GridInfo(TypedDict):
+    """The grid of a board."""
+
+    rows: list[str]
+    columns: list[str]
+
+
+class ProposalsInfo(TypedDict):
+    """What players may agree on."""
+
+    label: str
+    question: str
+
+
+class ExampleInfo(TypedDict):
+    """An example."""
+
+    name: str
+    kind: Literal["record", "position"]
+
+
+class GameInfo(TypedDict):
+    """A game that can be played."""
+
+    name: str
+    title: str
+    players: list[int]
+    parts: list[str]  # of its picture
+    options: list[OptionInfo]
+    tools: list[ToolInfo]
+    grid: GridInfo | None
+    proposals: ProposalsInfo | None
+    examples: list[ExampleInfo]
+
+
+class CapsInfo(TypedDict):
+    """The most that can be asked for, and the bytes of a request that sends a file."""
+
+    seconds: float
+    candidates: int
+    body: int
+
+
+class Info(TypedDict):
+    """What there is."""
+
+    games: list[GameInfo]
+    levels: list[int]
+    levels_default: int
+    engines: list[str]
+    caps: CapsInfo

@@ -11,7 +11,7 @@ from pages import PERSON, Process, engine
 import mexica_ai as ai
 from mexica_ai.draw import palette
 from mexica_ai.game import registry
-from mexica_ai.web.snapshot_types import Snapshot
+from mexica_ai.web.snapshot_types import Info, Snapshot
 
 PERSONS = [PERSON, PERSON]
 
@@ -39,6 +39,7 @@ def test_the_page_has_the_colours_of_pictures(page):
 
 def test_the_page_knows_what_there_is(page):
     info = page.call("GET", "/api/info")
+    assert not list(faults(info, Info))
     assert [game["name"] for game in info["games"]] == list(registry.names())
     assert info["engines"] == ["first"]
     assert info["levels"] == list(range(1, 11))

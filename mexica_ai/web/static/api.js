@@ -1,3 +1,4 @@
+// @ts-check
 // Shared by all scripts: requests, pictures as elements, settings, and small templates.
 import {html, nothing, render, svg} from './vendor/lit-html.js';
 
@@ -84,12 +85,16 @@ export async function showPicture(host, path) {
 /** Clear the cache: the game has gone back. */
 export function forgetPictures() {
   pictures.clear();
-  document.querySelectorAll('[data-path]').forEach(host => { host.dataset.path = ''; });
+  document.querySelectorAll('[data-path]').forEach((/** @type {any} */ host) => { host.dataset.path = ''; });
 }
 
 export const isStill = () => !settings.motion || matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 // Elements with `data-wheel`, `data-angle` and `data-center` turn to their new angle.
+/**
+ * @param {any} old
+ * @param {any} root
+ */
 function turnWheels(old, root) {
   if (!old || isStill()) return;
   for (const wheel of root.querySelectorAll('[data-wheel]')) {
@@ -115,12 +120,21 @@ export function keep(changes = {}) {
 
 // --- templates
 
-/** A button; `more` may have kind (classes), pressed, off, title, label. */
+/**
+ * A button; `more` may have kind (classes), pressed, off, title, label.
+ * @param {any} words
+ * @param {(event: Event) => void} run
+ * @param {{kind?: string, pressed?: any, off?: boolean, title?: string, label?: string}} more
+ */
 export const button = (words, run, {kind, pressed, off, title, label} = {}) => html`<button type="button"
   class=${kind ?? nothing} aria-pressed=${pressed ?? nothing} ?disabled=${off} title=${title || nothing}
   aria-label=${label ?? nothing} @click=${run}>${words}</button>`;
 
-/** The first element of the page that a selector matches. */
+/**
+ * The first element of the page that a selector matches.
+ * @param {string} selector
+ * @returns {any}
+ */
 export const find = selector => document.querySelector(selector);
 
 export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);

@@ -1,3 +1,4 @@
+// @ts-check
 // The board: the server's picture, its targets, and a grid or list of cells above it for the keyboard. Independent of
 // the game.
 import {showPicture} from './api.js';
@@ -15,6 +16,9 @@ function make(name, className, attributes = {}) {
  * isEnd), which returns whether a drag draws over its targets.
  */
 export class Board {
+  /** @type {HTMLElement} */ host;
+  /** @type {import('./snapshot').GameInfo['grid']} */ grid;
+  zoomed;  // the element whose enlarged picture is shown
   lit = new Map();
   can = new Map();
   labels = target => target;
@@ -85,8 +89,8 @@ export class Board {
       if (found?.cost) {
         const [x, y, width, height] = box(rect);
         const text = document.createElementNS(rect.namespaceURI, 'text');
-        for (const [key, value] of Object.entries({class: 'price', x: x + width / 2, y: y + height / 2 + 5})) text.setAttribute(key, value);
-        text.textContent = Number.parseFloat(found.cost) || found.cost;
+        for (const [key, value] of Object.entries({class: 'price', x: x + width / 2, y: y + height / 2 + 5})) text.setAttribute(key, String(value));
+        text.textContent = String(Number.parseFloat(found.cost) || found.cost);
         rect.after(text);
       }
     }
@@ -199,8 +203,8 @@ export class Board {
 
   arrange() {
     const [, , width, height] = this.picture.firstElementChild.getAttribute('viewBox').split(' ').map(Number);
-    this.host.style.setProperty('--wide', width);
-    this.host.style.setProperty('--ratio', width / height);
+    this.host.style.setProperty('--wide', String(width));
+    this.host.style.setProperty('--ratio', String(width / height));
     const places = new Map(this.rects().map(rect => [rect.dataset.target, box(rect)]));
     this.zoomed?.hide();
     if (this.isNew) {

@@ -1,3 +1,4 @@
+// @ts-check
 // The analysis of a position: its candidates, shown on the board while the pointer is over them.
 import {button, choice, html, keep, nothing, percent, settings, svg} from './api.js';
 

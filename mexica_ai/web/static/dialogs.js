@@ -1,10 +1,11 @@
+// @ts-check
 // Dialogs. They are loaded when the first one is opened.
 import {button, choice, html, keep, nothing, settings} from './api.js';
 import {create, readSeats, seatRows} from './setup.js';
 
 const dialogs = {
   help,
-  text: ({answer}) => html`<h2>The board as text</h2><pre tabindex="0">${answer?.text}</pre>`,
+  text: ({reply}) => html`<h2>The board as text</h2><pre tabindex="0">${reply?.text}</pre>`,
   resign: page => html`<h2>Resign?</h2><p>The game ends, and the others win.</p>
     ${button('Resign', () => page.close(() => page.turn({resign: true})), {kind: 'primary'})}`,
   proposal,
@@ -15,7 +16,7 @@ const dialogs = {
 
 // What the engine says against an action shows how it can be played: that is a hint, and told only where hints are shown.
 function proposal(page) {
-  const {opinions, message} = page.answer ?? {};
+  const {opinions, message} = page.reply ?? {};
   const told = opinions?.filter(({agrees}) => agrees || settings.hints[page.mode] !== 'none');
   return html`<h2>Do all agree?</h2><p>${page.game.proposals.question} The engine says:</p>
     <p class="fault">${message}</p>${!opinions ? html`<p>${message ? '' : 'thinking …'}</p>` : !told.length

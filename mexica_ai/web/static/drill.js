@@ -1,3 +1,4 @@
+// @ts-check
 // A drill: the exercise whose position is shown, what the entered turn is worth, and the way to the next one.
 import {button, html, nothing, percent, seatMark} from './api.js';
 

@@ -1,5 +1,6 @@
+// @ts-check
 // The editor of positions. The server describes its brushes and controls, so it is independent of the game.
-import {button, html, nothing, parsePicture, query, request, same, say} from './api.js';
+import {button, find, html, nothing, parsePicture, query, request, same, say} from './api.js';
 import {Board} from './board.js';
 
 const REST_MS = 300;  // from the last change to the check of the position
@@ -90,6 +91,7 @@ export class Editor {
     this.ask('/api/edit', () => ({position: this.given, command}), answer => this.take(answer));
   }
 
+  /** @param {{name: string, players?: number[]}} game */
   begin({name, players}, number = players[0]) {
     this.ask('/api/edit', () => ({game: name, players: number}), answer => this.take(answer));
   }
@@ -157,7 +159,7 @@ export class Editor {
   }
 
   paint() {
-    const host = document.querySelector('.editor .desk');
+    const host = find('.editor .desk');
     const {board, picture, faults} = this;
     if (!host || !picture) return;
     board.attach(host, this.page.info.games.find(one => one.name === this.given.game)?.grid);

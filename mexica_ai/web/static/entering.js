@@ -229,6 +229,7 @@ export class Entering {
 
   /** The highlighted targets: Map of target to {cost, isFaint, isTaken}. */
   lit(isDragged) {
+    /** @type {Map<string, {isTaken?: boolean, isFaint?: boolean, cost?: string}>} */
     const found = new Map(this.taken.map(target => [target, {isTaken: true}]));
     const isOpen = this.tool || isDragged;
     if (!isOpen && !this.taken.length) return found;

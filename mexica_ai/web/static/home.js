@@ -1,3 +1,4 @@
+// @ts-check
 // The start page: a new game, a record or a position from a file, an example; and the list of saved games.
 import {button, html, nothing, seatMark} from './api.js';
 import {create, form, readSeats, seatRows} from './setup.js';

@@ -1,3 +1,4 @@
+// @ts-check
 // Keys of a game's page.
 import {find, settings} from './api.js';
 

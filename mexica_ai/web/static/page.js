@@ -1,3 +1,4 @@
+// @ts-check
 // The page: its state and its commands. Independent of the game.
 import {
   find, forgetPictures, isStill, keep, picture, query, render, request, same, say, settings, showPicture,
@@ -15,7 +16,36 @@ import {view} from './view.js';
 const STEP_MS = 350, LEAST_MS = 600;  // pause for each action of a turn, and for each turn
 const pause = ms => new Promise(done => { setTimeout(done, ms); });
 
+/** @typedef {import('./snapshot').Snapshot} Snapshot */
+/** @typedef {{at: number, line?: string[][], actions?: string[], turn?: number | null}} Place */
+
 export class Page {
+  /** @type {Snapshot} */ snap;
+  /** @type {import('./snapshot').Info} */ info;
+  /** @type {number | null} */ viewer;
+  /** @type {any} */ analysis;  // that of the snapshot, with `line`, `draft` and `is_running`
+  /** @type {any} */ home;  // the module of the start page
+  /** @type {any} */ dialogs;  // the module of the dialogs
+  /** @type {import('./editor.js').Editor} */ editor;
+  /** @type {import('./snapshot').SummaryJson[]} */ games;
+  /** @type {import('./snapshot').SummaryJson} */ deleted;
+  /** @type {{index: number, count: number} | null} */ shown;  // the turn that is shown action by action
+  /** @type {any} */ peek;  // the candidate that is pointed at
+  /** @type {number | null} */ looked;  // index of the turn that is pointed at
+  /** @type {any} */ reply;  // what a dialog shows
+  /** @type {string | null} */ dialog;  // the one that is open
+  /** @type {string | null} */ open;  // the candidate that is open
+  isSheet = false;  // whether the candidates are open on a narrow page
+  isClosed = false;
+  isGone = false;
+  isLost = false;
+  /** @type {HTMLElement | null} */ anchor;  // what was clicked
+  lineAt = 0;  // where the side line begins
+  isChoice = false;
+  isBefore = false;
+  isSending = false;
+  isDragged = false;
+  isQuiet = false;
   entering = new Entering();
   board = new Board({
     take: (target, how) => this.take(target, how), drag: (target, tool) => this.drag(target, tool), miss: () => this.back(),
@@ -58,6 +88,7 @@ export class Page {
     this.stream.connect();
   }
 
+  /** @param {Partial<Page>} changes */
   set(changes) {
     Object.assign(this, changes);
     this.render();
@@ -78,6 +109,7 @@ export class Page {
 
   // --- snapshots and events
 
+  /** @param {Snapshot} snapshot */
   apply(snapshot, isOwn = false) {
     const old = this.snap;
     const isRestarted = old && snapshot.run !== old.run;  // the server, which counts versions anew
@@ -275,7 +307,7 @@ export class Page {
     const note = {lines: []};
     Object.assign(this, {isDragged: false, message: ''});
     const search = new URLSearchParams([['tool', tool ?? ''], ...targets.map(target => ['targets', target])]);
-    if (this.viewer != null) search.set('viewer', this.viewer);
+    if (this.viewer != null) search.set('viewer', String(this.viewer));
     this.refused = note;
     try {
       note.lines = refusalLines(await request('GET', `/api/games/${snap.id}/why?${search}`), Boolean(tool));
@@ -321,13 +353,14 @@ export class Page {
     return this.game.parts.filter(part => part !== 'panel' && part !== 'steps').join('+');
   }
 
+  /** @param {string} parts @param {Place} place */
   path(parts, {at, line, actions, turn}) {
     return `/api/games/${this.snap.id}/at/${at}/${parts}.svg${query({
       viewer: this.viewer, turn, actions: actions?.join('; ') || null, line: line?.length ? JSON.stringify(line) : null,
     })}`;
   }
 
-  /** The shown position, for `path`. */
+  /** The shown position, for `path`. @returns {Place} */
   get place() {
     const {snap: {turns, draft}, peek, shown, at} = this;
     if (peek) return this.after(peek.line ?? [], peek.actions);
@@ -449,7 +482,7 @@ export class Page {
 
   async ask(dialog) {
     if (dialog === 'on') takeSeats(this.snap.seats);
-    this.answer = null;
+    this.reply = null;
     this.dialogs ??= await import('./dialogs.js');
     this.set({dialog});
     find('dialog').showModal();
@@ -457,10 +490,10 @@ export class Page {
     if (dialog === 'text') {
       const whole = draft.length ? [...line, draft] : line;
       const {viewer} = this;
-      this.answer = this.mode === 'play' ? this.snap : await this.call('GET', `/at/${at}${query({
+      this.reply = this.mode === 'play' ? this.snap : await this.call('GET', `/at/${at}${query({
         viewer, line: whole.length ? JSON.stringify(whole) : null})}`);
     } else if (dialog === 'proposal') {
-      this.answer = await request('POST', '/api/proposal', {id: this.snap.id, at}).catch(error => error);
+      this.reply = await request('POST', '/api/proposal', {id: this.snap.id, at}).catch(error => error);
     }
     this.render();
   }

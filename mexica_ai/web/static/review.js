@@ -1,3 +1,4 @@
+// @ts-check
 // The review of a game: its turns one by one, the graph of the win's shares, the engine's choices.
 import {button, choice, html, nothing, percent, query, seatMark, showPicture} from './api.js';
 import {practise} from './drill.js';

@@ -1,3 +1,4 @@
+// @ts-check
 // The form of a new game: who sits where; and the request that creates it.
 import {choice, find, html, nothing, request, seatMark} from './api.js';
 

@@ -262,3 +262,67 @@ export interface SummaryJson {
   drill?: DrillSummaryJson | null;
   error?: string;
 }
+
+/** An option of a new game. */
+export interface OptionInfo {
+  name: string;
+  help: string;
+  kind: 'bool' | 'int' | 'ints';
+  default: boolean | number | Array<number> | null;
+}
+
+/** A tool, which groups actions. */
+export interface ToolInfo {
+  name: string;
+  key: string;
+  label: string;
+  any_order: boolean;
+  is_priced: boolean;
+}
+
+/** The grid of a board. */
+export interface GridInfo {
+  rows: Array<string>;
+  columns: Array<string>;
+}
+
+/** What players may agree on. */
+export interface ProposalsInfo {
+  label: string;
+  question: string;
+}
+
+/** An example. */
+export interface ExampleInfo {
+  name: string;
+  kind: 'record' | 'position';
+}
+
+/** A game that can be played. */
+export interface GameInfo {
+  name: string;
+  title: string;
+  players: Array<number>;
+  parts: Array<string>;
+  options: Array<OptionInfo>;
+  tools: Array<ToolInfo>;
+  grid: GridInfo | null;
+  proposals: ProposalsInfo | null;
+  examples: Array<ExampleInfo>;
+}
+
+/** The most that can be asked for, and the bytes of a request that sends a file. */
+export interface CapsInfo {
+  seconds: number;
+  candidates: number;
+  body: number;
+}
+
+/** What there is. */
+export interface Info {
+  games: Array<GameInfo>;
+  levels: Array<number>;
+  levels_default: number;
+  engines: Array<string>;
+  caps: CapsInfo;
+}

@@ -1,3 +1,4 @@
+// @ts-check
 // The stream of events that keeps a page current, and its reconnecting.
 import {query, request} from './api.js';
 

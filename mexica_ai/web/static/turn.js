@@ -1,3 +1,4 @@
+// @ts-check
 // The turn that is entered: whose it is, its actions so far, and the tools of the next one.
 import {button, html, nothing, seatMark} from './api.js';
 import {stepBack} from './keys.js';

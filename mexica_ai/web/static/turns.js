@@ -1,3 +1,4 @@
+// @ts-check
 // The turns of the game as a list, and its result.
 import {button, html, nothing, seatMark} from './api.js';
 import {create, readSeats, takeSeats} from './setup.js';

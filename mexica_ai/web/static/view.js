@@ -1,5 +1,6 @@
+// @ts-check
 // What the page shows: its head, the board, and what stands beside it.
-import {button, html, nothing, query, seatMark, settings} from './api.js';
+import {button, html, keep, nothing, query, seatMark, settings} from './api.js';
 import {candidatesPanel} from './candidates.js';
 import {drillCard} from './drill.js';
 import {menu} from './menu.js';
