@@ -23,7 +23,7 @@ const choose = (page, one) => button(html`${one.label} <small>${one.note}</small
 
 /** The menu of choices at the clicked place, if the board does not show them all; else the note there. */
 export function menu(page) {
-  if (page.note) return html`<div class="note" role="status">${page.note.lines.map(line => html`<p>${line}</p>`)}</div>`;
+  if (page.note) return html`<div class="note hint" role="status">${page.note.lines.map(line => html`<p>${line}</p>`)}</div>`;
   const choices = choicesOf(page);
   if (!choices.length || page.entering.isSet) return nothing;
   return html`<div class="menu ${choices.length > 8 ? 'wide' : ''}" role="group" aria-label="Choices"
@@ -40,7 +40,7 @@ export function confirmation(page) {
 
 /** Place the menu or the note below the clicked and the highlighted targets around it, or above. */
 export function placeMenu(anchor) {
-  const found = find('.menu') ?? find('.note');
+  const found = find('.menu') ?? find('.hint');
   const parent = found?.offsetParent;
   if (!parent) return;
   const host = parent.getBoundingClientRect();
