@@ -26,7 +26,7 @@ def gain(fields: JsonObject, action: str, play: Callable[[], JsonObject]) -> Gai
         case "pass":
             return Gain("nothing", is_empty=True)
         case "keep":
-            return Gain(f"keeps {len(words)} of {len(fields['seats'][fields['to_move']]['hand'])}", len(words))
+            return Gain("", len(words), not words)
         case "draw" if words == ["deck"]:
             return Gain(_WORDS[verb])
         case "future" | "perfect" | "promise":

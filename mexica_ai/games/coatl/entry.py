@@ -30,7 +30,8 @@ def entry(action: str, fields: JsonObject) -> Entry:
     verb, *words = action.split()
     match verb, words:
         case "keep", _:
-            return Entry("keep", (*_kept(seat, words), choice(f"Keep {len(words) or 'none'}")))
+            confirm = choice(f"Keep {len(words)} of {len(fields['seats'][seat]['hand'])}" if words else "Keep none")
+            return Entry("keep", (*_kept(seat, words), confirm))
         case "take", [kind, letters]:
             return Entry("take", (Target(f"supply:{kind}:{letters}", Kind.PIECE, f"{kind} {letters}"),))
         case "draw", ["deck"]:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from mexica_ai.game.entry import Gain
 from mexica_ai.game.text_forms import count
 from mexica_ai.games.tzolkin import facts, render
-from mexica_ai.games.tzolkin.facts import GEARS, STOCKS, TEMPLES, TRACKS, WEALTH
+from mexica_ai.games.tzolkin.facts import GEARS, STOCKS, TEMPLES, TRACKS
+from mexica_ai.games.tzolkin.words import wealth
 from mexica_ai.io.json_types import JsonObject
 
 _WORTH = {"corn": 1.0, "wood": 2.0, "stone": 3.0, "gold": 4.0, "skull": 6.0}
@@ -20,7 +21,7 @@ def gain(fields: JsonObject, action: str, play: Callable[[], JsonObject]) -> Gai
     verb, *words = action.split()
     match verb:
         case "keep":
-            return Gain(", ".join(render.describe_effects(WEALTH[tile]["effects"]) for tile in words))
+            return Gain(" and ".join(map(wealth, words)))
         case "done":
             return Gain("nothing more", is_empty=True)
         case "end" | "advance":

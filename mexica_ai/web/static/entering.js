@@ -26,7 +26,7 @@ function add(map, key, value) {
   if (!map.get(key).includes(value)) map.get(key).push(value);
 }
 
-/** Whether an action is the walk's, or the only one of an entry. */
+/** The actions of an entry: one, or those of a walk. */
 export const actionsOf = entry => entry.actions ?? [entry.action];
 
 /** Narrows the entries of the legal actions by a tool and targets, in the order in which they are chosen. */
@@ -137,7 +137,10 @@ export class Entering {
    */
   take(target, ask = false, nearest = ([first, more]) => more ? undefined : first, isDragged = false) {
     if (this.taken.includes(target)) {
-      this.back();  // clicked again, it is let go
+      // Clicked again, it is let go.
+      this.taken = this.tools.get(this.tool)?.any_order ? this.taken.filter(one => one !== target)
+        : this.taken.slice(0, this.taken.indexOf(target));
+      if (!this.taken.length) this.tool = this.held ?? this.alone;
       return null;
     }
     const meant = this.goesOn(target) || isDragged ? this.meant(target, nearest) : null;
@@ -221,7 +224,8 @@ export class Entering {
       const brings = more.length ? '' : entry.brings ?? '';
       const words = isTools ? this.open(entry, true).filter(isMenu).map(word => word.slice(MENU.length)) : [];
       const label = isTools ? this.labelOf(name) : isMenu(name) ? name.slice(MENU.length) : brings || describe(name);
-      const notes = [...words, brings, entry.cost].filter(note => note && note !== label);
+      const cost = entry.cost && label === brings ? `for ${entry.cost}` : entry.cost;
+      const notes = [...words, brings, cost].filter(note => note && note !== label);
       return {[isTools ? 'tool' : 'target']: name, label, note: more.length ? '' : notes.join(', '),
         isEmpty: !more.length && Boolean(entry.is_empty)};
     });

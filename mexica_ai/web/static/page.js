@@ -302,7 +302,7 @@ export class Page {
   // Say at the place why a click is not possible.
   async refuse(targets, at) {
     const {entering, snap} = this;
-    const {tool} = entering;
+    const tool = entering.tool === entering.alone ? null : entering.tool;
     if (this.isDragged) entering.reset();
     const note = {lines: []};
     Object.assign(this, {isDragged: false, message: ''});

@@ -53,13 +53,22 @@ function canStepBack({entering, chip, shown, open, isQuiet}) {
     || !isQuiet && entering.choices().length > 0;
 }
 
+// The chosen tool with the targets taken so far.
+function chosen(page) {
+  const {entering, game, snap} = page;
+  const {taken, tool, alone} = entering;
+  const taking = entering.isSet ? `${taken.length || 'none'} chosen`
+    : taken.length && `${taken.map(target => game.grid ? target : snap.targets[target] ?? target).join(', ')}, and …`;
+  return `${entering.labelOf(tool)}${taking ? `: ${taking}` : ''}${taken.length || tool !== alone ? ' (Esc: back)' : ''}`;
+}
+
 /** The tools of the game, and what to do next. */
 export function tools(page) {
   const {snap, entering, isMine, game} = page;
   const {entries, draft} = snap;
   const legal = new Set(entries.map(entry => entry.tool));
   const prompt = page.message || draft.warning || (page.chip != null ? 'The board after this action. Click it again to return.'
-    : !isMine ? '' : entering.tool ? `${entering.labelOf(entering.tool)}${entering.taken.length ? `: ${entering.taken.map(target => game.grid ? target : snap.targets[target] ?? target).join(', ')}, and …` : ''} (Esc: back)`
+    : !isMine ? '' : entering.tool ? chosen(page)
       : draft.can_end && entries.every(({tool}) => tool === 'end') ? 'The turn is complete.' : 'Choose a tool, or click on the board.');
   // What cannot be used now is not shown; its letter says why.
   const shown = game.tools.filter(({name}) => name !== 'end' && isMine && legal.has(name));
