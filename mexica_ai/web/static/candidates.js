@@ -2,9 +2,12 @@
 // The analysis of a position: its candidates, shown on the board while the pointer is over them.
 import {button, choice, html, keep, nothing, percent, settings, svg} from './api.js';
 
+/** @typedef {import('./page.js').Page} Page */
+
 const TIMES = [[1, '1 s'], [5, '5 s'], [30, '30 s'], [0, 'until stopped']];
 let frozen = null;  // the rows, while the pointer or the focus is inside
 
+/** @param {Page} page */
 export function candidatesPanel(page) {
   const hints = settings.hints[page.mode];
   const setHints = value => {
@@ -18,6 +21,7 @@ export function candidatesPanel(page) {
     ${hints === 'none' ? nothing : [controls(page), result(page, hints)]}</section>`;
 }
 
+/** @param {Page} page */
 function controls(page) {
   const most = page.info.caps.candidates;
   return html`<div class="row">${page.analysis?.is_running ? button('Stop', () => page.stopAnalysis())
@@ -27,6 +31,7 @@ function controls(page) {
       keep({candidates: Math.min(Math.max(event.target.valueAsNumber || 1, 1), most)})}></label></div>`;
 }
 
+/** @param {Page} page */
 function result(page, hints) {
   const found = page.analysis;
   if (!found) return html`<p class="note">Shows the best turns of this position.</p>`;
@@ -68,6 +73,7 @@ const sharesBar = shares => html`<svg class="shares" viewBox="0 0 100 8" preserv
     svg`<rect x=${100 * shares.slice(0, seat).reduce((sum, one) => sum + one, 0)} width=${100 * share} height="8"
       class="fill-seat${seat}"/>`)}</svg>`;
 
+/** @param {Page} page */
 function row(page, candidate) {
   const {text, turn, line = [], visits, value, expected_scores: scores} = candidate;
   const share = value?.[page.mover];

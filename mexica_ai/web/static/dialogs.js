@@ -3,18 +3,21 @@
 import {button, choice, html, keep, nothing, settings} from './api.js';
 import {create, readSeats, seatRows} from './setup.js';
 
+/** @typedef {import('./page.js').Page} Page */
+
 const dialogs = {
   help,
   text: ({reply}) => html`<h2>The board as text</h2><pre tabindex="0">${reply?.text}</pre>`,
-  resign: page => html`<h2>Resign?</h2><p>The game ends, and the others win.</p>
+  resign: (/** @type {Page} */ page) => html`<h2>Resign?</h2><p>The game ends, and the others win.</p>
     ${button('Resign', () => page.close(() => page.turn({resign: true})), {kind: 'primary'})}`,
   proposal,
-  on: page => html`<h2>Play on from turn ${page.spot.at}</h2>${seatRows(page, page.snap.players)}
+  on: (/** @type {Page} */ page) => html`<h2>Play on from turn ${page.spot.at}</h2>${seatRows(page, page.snap.players)}
     ${button('Start', () => create(page, {from: page.snap.id, at: page.spot.at, seats: readSeats(page.info, page.snap.players)}), {
       kind: 'primary big'})}`,
 };
 
 // What the engine says against an action shows how it can be played: that is a hint, and told only where hints are shown.
+/** @param {Page} page */
 function proposal(page) {
   const {opinions, message} = page.reply ?? {};
   const told = opinions?.filter(({agrees}) => agrees || settings.hints[page.mode] !== 'none');
@@ -25,7 +28,7 @@ function proposal(page) {
 }
 
 /** The open dialog of the page. */
-export const dialog = page => html`<dialog @close=${() => page.set({dialog: null})}>${dialogs[page.dialog](page)}
+export const dialog = (/** @type {Page} */ page) => html`<dialog @close=${() => page.set({dialog: null})}>${dialogs[page.dialog](page)}
   <div class="row end">${button('Close', () => page.close())}</div></dialog>`;
 
 const KEYS = [
@@ -35,6 +38,7 @@ const KEYS = [
   ['← → Home End', 'in a review: turns'], ['N P', 'in a review: next and previous ?'],
 ];
 
+/** @param {Page} page */
 function help(page) {
   const check = (name, words) => html`<label class="row"><input type="checkbox" .checked=${settings[name]}
     @change=${event => keep({[name]: event.target.checked})}> ${words}</label>`;

@@ -2,7 +2,12 @@
 // A drill: the exercise whose position is shown, what the entered turn is worth, and the way to the next one.
 import {button, html, nothing, percent, seatMark} from './api.js';
 
-/** Above the board: the exercise. */
+/** @typedef {import('./page.js').Page} Page */
+
+/**
+ * Above the board: the exercise.
+ * @param {Page} page
+ */
 export function drillCard(page) {
   const {drill} = page.snap;
   const {number, of, solved, points, source, seat, text, loss, state, hint, verdict, message} = drill;
@@ -26,9 +31,12 @@ export function drillCard(page) {
 }
 
 /** The turn that is shown on the board in place of the one being entered; null: none. */
-export const shownTurn = page => ({turn: page.snap.drill?.turn, better: page.snap.drill?.better})[page.showing] ?? null;
+export const shownTurn = (/** @type {Page} */ page) => ({turn: page.snap.drill?.turn, better: page.snap.drill?.better})[page.showing] ?? null;
 
-/** Below a review: drills of its mistakes, from the loss of an inaccuracy on. */
+/**
+ * Below a review: drills of its mistakes, from the loss of an inaccuracy on.
+ * @param {Page} page
+ */
 export function practise(page, create) {
   const {id, annotation: {turns, state}} = page.snap;
   const seats = [...new Set(turns.filter(note => note.loss >= 0.05).map(note => note.seat))].sort();

@@ -3,7 +3,12 @@
 import {button, html, nothing, seatMark} from './api.js';
 import {create, form, readSeats, seatRows} from './setup.js';
 
-/** The start page. */
+/** @typedef {import('./page.js').Page} Page */
+
+/**
+ * The start page.
+ * @param {Page} page
+ */
 export function home(page) {
   form.game ??= page.info.games.find(game => game.parts.includes('panel')).name;
   const tabs = {'New game': newGame, Load: load, Examples: examples};
@@ -20,6 +25,7 @@ export function home(page) {
     ${kept(page)}</main>`;
 }
 
+/** @param {Page} page */
 function radios(page, name, options, value) {
   return html`<fieldset><legend>${name}</legend><div class="row">${options.map(([one, words]) => html`<label class="choice">
     <input type="radio" name=${name} .checked=${one === value} @change=${() => {
@@ -28,6 +34,7 @@ function radios(page, name, options, value) {
     }}><span>${words}</span></label>`)}</div></fieldset>`;
 }
 
+/** @param {Page} page */
 function newGame(page) {
   const {info} = page;
   const game = info.games.find(one => one.name === form.game);
@@ -61,6 +68,7 @@ const read = (kind, value) => kind === 'bool' ? value : kind === 'int' ? Number(
 
 const size = bytes => bytes < 2 ** 20 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 2 ** 20).toFixed(1)} MB`;
 
+/** @param {Page} page */
 function load(page) {
   const most = page.info.caps.body;
   const refuse = words => {
@@ -97,6 +105,7 @@ function load(page) {
 }
 
 // The records of a file, to choose one.
+/** @param {Page} page */
 function several(page) {
   const {body, count, records} = form.several;
   const words = ({game, players, turns, scores, winners, names, error}) => error ? `cannot be read: ${error}` : [
@@ -108,10 +117,11 @@ function several(page) {
     ${count > records.length ? html`<p class="soft">${count - records.length} more are not listed.</p>` : nothing}</section>`;
 }
 
-const examples = page => html`<ul class="plain">${page.info.games.flatMap(game => game.examples.map(({name, kind}) => html`
+const examples = (/** @type {Page} */ page) => html`<ul class="plain">${page.info.games.flatMap(game => game.examples.map(({name, kind}) => html`
   <li>${button(html`<b>${game.title}</b>, a ${kind === 'record' ? 'game to review' : 'position to play'}
     <span class="soft">${name}</span>`, () => create(page, {example: name}), {kind: 'big wide'})}</li>`))}</ul>`;
 
+/** @type {(game: import('./snapshot').SummaryJson) => string} */
 const state = ({drill, is_over: isOver, turns, seats, scores = [], winners = []}) => drill ? `drill, ${drill.solved} of ${drill.of} solved`
   : !isOver ? `turn ${turns + 1}${scores.some(Boolean) ? `, ${scores.join(' : ')}` : ''}`
     : `over, ${scores.join(' : ')}${winners.length === 1 ? `, ${seats[winners[0]].title} wins` : ''}`;
@@ -120,6 +130,7 @@ const state = ({drill, is_over: isOver, turns, seats, scores = [], winners = []}
 const wordsOf = (page, game) => [page.titleOf(game.game), game.error ?? state(game), game.created,
   ...(game.seats ?? []).map(seat => seat.title)].join(' ').toLowerCase();
 
+/** @param {Page} page */
 function kept(page) {
   const {games, filter = ''} = page;
   const undo = page.deleted ? html`<p class="deleted row" role="status">Deleted: ${page.titleOf(page.deleted.game)}${

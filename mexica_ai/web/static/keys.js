@@ -2,7 +2,12 @@
 // Keys of a game's page.
 import {find, settings} from './api.js';
 
-/** Run what a key means on a page. */
+/** @typedef {import('./page.js').Page} Page */
+
+/**
+ * Run what a key means on a page.
+ * @param {Page} page
+ */
 export function onKey(page, event) {
   const {key, target} = event;
   if (event.defaultPrevented || event.altKey || page.dialog || page.snap.handover != null) return;
@@ -24,12 +29,16 @@ export function onKey(page, event) {
   run();
 }
 
+/** @param {Page} page */
 function letters(page) {
   return Object.fromEntries(page.game.tools.map(({key, name}) => [key, () => name === 'end' ? page.endTurn()
     : page.tool(name, find(`.tools [data-tool="${name}"]`), true)]));
 }
 
-/** Step back: close, let go, return to the game. */
+/**
+ * Step back: close, let go, return to the game.
+ * @param {Page} page
+ */
 export function stepBack(page) {
   if (page.peek || page.open) page.set({peek: null, open: null});
   else if (page.mode === 'play') page.back();

@@ -2,7 +2,12 @@
 // What appears at a place of the board: the menu of choices there, and the note that says why it has none.
 import {button, find, html, nothing} from './api.js';
 
-/** Arrows move among buttons; Escape steps back. */
+/** @typedef {import('./page.js').Page} Page */
+
+/**
+ * Arrows move among buttons; Escape steps back.
+ * @param {Page} page
+ */
 function moveIn(page, event) {
   const buttons = [...event.currentTarget.children];
   const way = {ArrowDown: 1, ArrowUp: -1}[event.key];
@@ -21,7 +26,10 @@ const choicesOf = page => page.isMine && !page.isDragged && !page.isQuiet && pag
 const choose = (page, one) => button(html`${one.label} <small>${one.note}</small>`, () => page.choose(one), {
   kind: one.isEmpty ? 'faint' : ''});
 
-/** The menu of choices at the clicked place, if the board does not show them all; else the note there. */
+/**
+ * The menu of choices at the clicked place, if the board does not show them all; else the note there.
+ * @param {Page} page
+ */
 export function menu(page) {
   if (page.note) return html`<div class="note hint" role="status">${page.note.lines.map(line => html`<p>${line}</p>`)}</div>`;
   const choices = choicesOf(page);
@@ -30,7 +38,10 @@ export function menu(page) {
     @keydown=${event => moveIn(page, event)}>${choices.map(one => choose(page, one))}</div>`;
 }
 
-/** The buttons that confirm a set of targets; they stand above the board, to cover none of them. */
+/**
+ * The buttons that confirm a set of targets; they stand above the board, to cover none of them.
+ * @param {Page} page
+ */
 export function confirmation(page) {
   const choices = choicesOf(page);
   if (!choices.length || !page.entering.isSet) return nothing;

@@ -40,6 +40,8 @@ export class Page {
   isGone = false;
   isLost = false;
   /** @type {HTMLElement | null} */ anchor;  // what was clicked
+  /** @type {string | undefined} */ filter;  // of the list of games
+  /** @type {number | undefined} */ pace;  // seconds of a turn that is annotated
   lineAt = 0;  // where the side line begins
   isChoice = false;
   isBefore = false;

@@ -4,7 +4,12 @@ import {button, choice, html, nothing, percent, query, seatMark, showPicture} fr
 import {practise} from './drill.js';
 import {create} from './setup.js';
 
-/** Below the board: navigation through the game. */
+/** @typedef {import('./page.js').Page} Page */
+
+/**
+ * Below the board: navigation through the game.
+ * @param {Page} page
+ */
 export function reviewBar(page) {
   const {at, snap: {turns}} = page;
   const to = (words, label, target) => button(words, () => page.go(target), {
@@ -22,6 +27,7 @@ export function reviewBar(page) {
     <div class="played">${page.line.length ? sideLine(page) : playedTurn(page, turns[at - 1])}</div></section>`;
 }
 
+/** @param {Page} page */
 function playedTurn(page, turn) {
   if (!turn) return html`<p>The start of the game.</p>`;
   const note = page.noteOf(page.at - 1);
@@ -32,12 +38,15 @@ function playedTurn(page, turn) {
     ${note && !note.is_choice ? html`<p>${chip(`engine: ${note.choice_text}`, true)}</p>` : nothing}`;
 }
 
-const sideLine = page => html`<p>Side line after turn ${page.lineAt}: ${page.line.map((turn, index) =>
+const sideLine = (/** @type {Page} */ page) => html`<p>Side line after turn ${page.lineAt}: ${page.line.map((turn, index) =>
   button(turn.join('; '), () => page.set({line: page.line.slice(0, index + 1)}), {
     kind: 'chip', pressed: index === page.line.length - 1}))}
   ${button('Back to the game', () => page.set({line: []}))}</p>`;
 
-/** Beside the board: the annotation of the whole game. */
+/**
+ * Beside the board: the annotation of the whole game.
+ * @param {Page} page
+ */
 export function annotationPanel(page) {
   const {state, done, of, seconds, message, turns} = page.snap.annotation;
   const worst = turns.filter(note => note.mark).sort((one, other) => other.loss - one.loss).slice(0, 6);
@@ -65,7 +74,10 @@ export async function showGraph(host, page) {
   }
 }
 
-/** Links to downloads. */
+/**
+ * Links to downloads.
+ * @param {Page} page
+ */
 export function downloads(page) {
   const {viewer, spot: {at}, snap: {id, game, drill}} = page;
   const link = (words, path, values, ending) => html`<a download="${game}-${at}.${ending}"

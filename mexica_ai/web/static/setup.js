@@ -2,11 +2,16 @@
 // The form of a new game: who sits where; and the request that creates it.
 import {choice, find, html, nothing, request, seatMark} from './api.js';
 
+/** @typedef {import('./page.js').Page} Page */
+
 /** What has been entered in forms. */
 export const form = {tab: 'New game', players: 2, seats: [], options: {}, text: '', faults: []};
 const preset = (info, seat) => form.seats[seat] ?? {who: seat ? `level:${info.levels_default}` : 'person', seconds: 1};
 
-/** Form rows, one for each seat. */
+/**
+ * Form rows, one for each seat.
+ * @param {Page} page
+ */
 export function seatRows(page, players) {
   const {info} = page;
   const who = [['person', 'Person'], ...info.levels.map(level => [`level:${level}`, `Level ${level}`]),
@@ -38,7 +43,10 @@ export function takeSeats(seats, by = 0) {
   });
 }
 
-/** Create a game and open it. Of a file of several records, ask for one. */
+/**
+ * Create a game and open it. Of a file of several records, ask for one.
+ * @param {Page} page
+ */
 export async function create(page, body) {
   Object.assign(form, {faults: [], several: null});
   try {

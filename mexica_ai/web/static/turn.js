@@ -4,11 +4,14 @@ import {button, html, nothing, seatMark} from './api.js';
 import {stepBack} from './keys.js';
 import {confirmation} from './menu.js';
 
+/** @typedef {import('./page.js').Page} Page */
+
+/** @param {Page} page */
 function status(page) {
   const {snap: {waiting, thinking, to_move: seat, seats, turns, draft}, shown} = page;
   if (shown) {
-    const turn = turns[shown.index] ?? {};
-    return html`${turn.seat == null ? 'Event' : html`${seatMark(turn.seat)} Seat ${turn.seat}`} plays
+    const turn = turns[shown.index];
+    return html`${turn?.seat == null ? 'Event' : html`${seatMark(turn.seat)} Seat ${turn.seat}`} plays
       ${button('Skip', () => page.set({shown: null}), {kind: 'link'})}`;
   }
   if (waiting === 'over') return html`<b>The game is over</b>`;
@@ -24,10 +27,13 @@ function status(page) {
     ? `waits for a free search slot ${thinking.message}` : `thinks, ${seconds} s`} ${button('Stop and play', () => page.turn({stop: true}))}`;
 }
 
-/** Above the board: the turn that is entered or shown. */
+/**
+ * Above the board: the turn that is entered or shown.
+ * @param {Page} page
+ */
 export function turnBar(page) {
   const {snap: {draft, turns, entries, can_take_back: canTakeBack}, shown, chip, isMine} = page;
-  const steps = shown ? (turns[shown.index]?.actions ?? []).slice(0, shown.count).map(action => ({action})) : draft.steps;
+  const steps = shown ? (turns[shown.index]?.actions ?? []).slice(0, shown.count).map(action => ({action, text: ''})) : draft.steps;
   const canUndo = isMine && draft.actions.length > 0;
   return html`<section class="turnbar" aria-label="Turn"><div class="status">${status(page)}</div>
     <ol class="chips" aria-label="Actions of this turn">${steps.map(({action, text}, index) => html`<li>${button(html`
@@ -54,6 +60,7 @@ function canStepBack({entering, chip, shown, open, isQuiet}) {
 }
 
 // The chosen tool with the targets taken so far.
+/** @param {Page} page */
 function chosen(page) {
   const {entering, game, snap} = page;
   const {taken, tool, alone} = entering;
@@ -62,7 +69,10 @@ function chosen(page) {
   return `${entering.labelOf(tool)}${taking ? `: ${taking}` : ''}${taken.length || tool !== alone ? ' (Esc: back)' : ''}`;
 }
 
-/** The tools of the game, and what to do next. */
+/**
+ * The tools of the game, and what to do next.
+ * @param {Page} page
+ */
 export function tools(page) {
   const {snap, entering, isMine, game} = page;
   const {entries, draft} = snap;

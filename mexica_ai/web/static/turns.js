@@ -3,11 +3,16 @@
 import {button, html, nothing, seatMark} from './api.js';
 import {create, readSeats, takeSeats} from './setup.js';
 
-/** The result of a game that is over. */
+/** @typedef {import('./page.js').Page} Page */
+
+/**
+ * The result of a game that is over.
+ * @param {Page} page
+ */
 export function over(page) {
   const {is_over: isOver, winners, points, scores, seats, game, players} = page.snap;
   if (!isOver) return nothing;
-  const parts = (points ?? []).map(own => new Map(own.parts));
+  const parts = (points ?? []).map(own => new Map(/** @type {[string, number][]} */ (own.parts)));
   const again = () => {
     takeSeats(seats, 1);
     create(page, {game, players, seats: readSeats(page.info, players)});
@@ -21,7 +26,10 @@ export function over(page) {
     <div class="row">${button('Review', () => page.go(0), {kind: 'primary'})}${button('Play again, seats rotated', again)}</div></section>`;
 }
 
-/** The turns so far. */
+/**
+ * The turns so far.
+ * @param {Page} page
+ */
 export function turnList(page) {
   const {turns} = page.snap;
   const isReview = page.mode === 'review';

@@ -8,7 +8,12 @@ import {annotationPanel, downloads, reviewBar} from './review.js';
 import {tools, turnBar} from './turn.js';
 import {over, turnList} from './turns.js';
 
-/** The whole page. */
+/** @typedef {import('./page.js').Page} Page */
+
+/**
+ * The whole page.
+ * @param {Page} page
+ */
 export function view(page) {
   const {snap, failure, info} = page;
   const state = failure ? html`<p role="alert">${failure}</p><a href="/">All games</a>` : html`<p>Loading …</p>`;
@@ -27,6 +32,7 @@ const banner = ({isClosed, isGone, isLost}) => isClosed || isGone || isLost ? ht
   isClosed ? html`This browser is not let in any more. Open the URL that <code>mexica-ai web</code> printed. The games are saved.`
     : isGone ? 'The game was deleted.' : 'The connection is lost; reconnecting. The game is saved.'}</p>` : nothing;
 
+/** @param {Page} page */
 function handover(page) {
   const seat = page.snap.handover;
   const open = async () => {
@@ -40,6 +46,7 @@ function handover(page) {
     <button class="primary big handover" @click=${open}>Seat ${seat}, press Enter</button></main>`;
 }
 
+/** @param {Page} page */
 function table(page) {
   const {snap, game, shown} = page;
   const isReview = page.mode === 'review';
@@ -49,7 +56,8 @@ function table(page) {
       <div class="place"><div class="stage ${game.grid ? 'has-grid' : ''} ${settings.fits ? 'fits' : ''}"
         @click=${() => shown && page.set({shown: null})}></div>${menu(page)}</div>
       ${button('Fit the board', () => {
-        page.set(keep({fits: !settings.fits}));
+        keep({fits: !settings.fits});
+        page.render();
         page.board.center();
       }, {kind: 'fit', pressed: settings.fits})}
       ${isReview ? reviewBar(page) : nothing}</div>
