@@ -4,6 +4,7 @@ import {button, html, nothing, seatMark} from './api.js';
 import {create, form, readSeats, seatRows} from './setup.js';
 
 /** @typedef {import('./page.js').Page} Page */
+/** @typedef {import('./snapshot').SummaryJson} SummaryJson */
 
 /**
  * The start page.
@@ -121,7 +122,7 @@ const examples = (/** @type {Page} */ page) => html`<ul class="plain">${page.inf
   <li>${button(html`<b>${game.title}</b>, a ${kind === 'record' ? 'game to review' : 'position to play'}
     <span class="soft">${name}</span>`, () => create(page, {example: name}), {kind: 'big wide'})}</li>`))}</ul>`;
 
-/** @type {(game: import('./snapshot').SummaryJson) => string} */
+/** @type {(game: SummaryJson) => string} */
 const state = ({drill, is_over: isOver, turns, seats, scores = [], winners = []}) => drill ? `drill, ${drill.solved} of ${drill.of} solved`
   : !isOver ? `turn ${turns + 1}${scores.some(Boolean) ? `, ${scores.join(' : ')}` : ''}`
     : `over, ${scores.join(' : ')}${winners.length === 1 ? `, ${seats[winners[0]].title} wins` : ''}`;
