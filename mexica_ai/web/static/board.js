@@ -111,7 +111,7 @@ export class Board {
     for (const [kind, boxes] of Object.entries(rings)) for (const line of boxes.length ? ['edge', 'ring'] : []) {
       const path = document.createElementNS(below.namespaceURI, 'path');
       path.setAttribute('class', `${line} ${kind}`);
-      path.setAttribute('d', around(boxes));
+      path.setAttribute('d', around(boxes, this.grid ? 2.2 : -1.6));
       group.append(path);
     }
     below.before(group);
@@ -275,9 +275,9 @@ export class Board {
 
 export const box = rect => ['x', 'y', 'width', 'height'].map(name => Number(rect.getAttribute(name)));
 
-// The outline of boxes: of one alone a little inside it, with round corners; of those side by side around all of them,
-// with a dot in each.
-function around(boxes) {
+// The outline of boxes: of one alone a little inside or outside it, with round corners; of those side by side around all
+// of them, with a dot in each.
+function around(boxes, inset) {
   const places = new Set(boxes.map(([x, y]) => `${x} ${y}`));
   return boxes.map(([x, y, width, height]) => {
     const sides = [
@@ -285,7 +285,7 @@ function around(boxes) {
       [x, y + height, `M${x} ${y + height}h${width}`], [x - width, y, `M${x} ${y}v${height}`],
     ].filter(([left, top]) => !places.has(`${left} ${top}`));
     if (sides.length < 4) return `M${x + width / 2 - 1} ${y + height / 2}h2${sides.map(side => side[2]).join('')}`;
-    const inset = Math.min(2.2, width / 8, height / 8), r = Math.min(5, width / 4, height / 4);
+    const r = Math.min(5, width / 4, height / 4);
     const wide = width - 2 * (inset + r), tall = height - 2 * (inset + r), turn = (a, b) => `a${r} ${r} 0 0 1 ${a} ${b}`;
     return `M${x + inset + r} ${y + inset}h${wide}${turn(r, r)}v${tall}${turn(-r, r)}h${-wide}${turn(-r, -r)}v${-tall}${turn(r, -r)}Z`;
   }).join('');
