@@ -318,14 +318,14 @@ class Site:
         theme = theme_of(request)
         number, part = turn_of(request), request.path_params["part"]
         line, actions = line_of(request), actions_of(request)
-        with_turn = request.query_params.get("turn") == "1"
-        turns = game.turns[: number + with_turn]
+        num_turns = number_of(request, "turn") or 0
+        turns = game.turns[: number + num_turns]
         exercise = game.table.number if game.drill is not None else None
-        key = json.dumps([game.id, exercise, number, part, viewer, theme, line, actions, with_turn, turns])
+        key = json.dumps([game.id, exercise, number, part, viewer, theme, line, actions, num_turns, turns])
         svg = self._pictures.pop(key, None)
         if svg is None:
             svg = pictures.picture(
-                game, number, part, viewer, with_turn=with_turn, line=line, actions=actions, theme=theme
+                game, number, part, viewer, num_turns=num_turns, line=line, actions=actions, theme=theme
             )
         self._pictures[key] = svg
         if len(self._pictures) > _PICTURES_KEPT:

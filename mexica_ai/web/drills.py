@@ -17,10 +17,11 @@ from mexica_ai.analysis.drill import (
     read_drill,
 )
 from mexica_ai.game.position_text import TURN_SEPARATOR
+from mexica_ai.game.words import words_of_turn
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import parse_json
-from mexica_ai.table import Table
+from mexica_ai.table import Table, names_of
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.snapshot_types import DrillJson, DrillSummaryJson
 
@@ -123,17 +124,24 @@ class Drill:
             "source": f"turn {source.turn} of game {source.game} of {source.record}",
             "turn": exercise.turn,
             "text": TURN_SEPARATOR.join(exercise.turn),
+            "words": self._told(exercise.turn),
             "loss": exercise.loss,
             "state": self.state,
             "message": self.message,
             "hint": self.hint,
+            "hint_words": self._told(exercise.better[: self.attempt.hints]) if self.hint else "",
             "verdict": None
             if self.verdict is None
             else {"loss": self.verdict.loss, "is_solved": self.verdict.is_solved, "text": self._words()},
             "better": exercise.better if is_done else None,
             "better_text": TURN_SEPARATOR.join(exercise.better) if is_done else None,
+            "better_words": self._told(exercise.better) if is_done else None,
             "better_share": exercise.value[exercise.seat] if is_done else None,
         }
+
+    def _told(self, turn: Sequence[str]) -> str:
+        """Return a turn of the exercise, or its beginning, in words."""
+        return words_of_turn(self.exercise.world, turn, names_of(self.table.seats))
 
     def _words(self) -> str:
         return describe_verdict(self.exercise, self.verdict) if self.verdict is not None else ""

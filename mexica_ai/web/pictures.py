@@ -76,7 +76,7 @@ def picture(
     part: str,
     viewer: int | None,
     *,
-    with_turn: bool = False,
+    num_turns: int = 0,
     line: Sequence[list[str]] = (),
     actions: Sequence[str] = (),
     theme: str = "page",
@@ -91,8 +91,8 @@ def picture(
         One of the game's parts, several joined by ``+``, or all.
     viewer : int or None
         The seat that `visibility.viewer_for` returns.
-    with_turn : bool
-        Show the position after the turn that was played, with its marks.
+    num_turns : int
+        Show the position after so many turns that were played, with the marks of the first.
     line, actions : list
         Turns of a side line from there, and actions that are marked.
     theme : str
@@ -102,10 +102,11 @@ def picture(
     chosen = parts if part == "all" else part.split("+")
     if not set(chosen) <= set(parts):
         raise ApiError(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
-    if with_turn:
+    if num_turns:
         base = game.view_of(game.at(number), viewer)
-        game.at(number + 1)
+        after = game.view_of(game.at(number + num_turns), viewer)
         steps = _played_steps(game, number, viewer)
+        steps[-1] = (steps[-1][0], after.to_json())
     else:
         base = position_of(game, number, viewer, list(line), [])
         if actions:

@@ -119,7 +119,7 @@ def test_a_whole_turn_by_keyboard(visit, example):
     page.locator('.cells [tabindex="0"]').focus()
     page.keyboard.press("e")
     one.until("document.querySelectorAll('.journal li').length === 3")
-    one.until("document.getElementById('said').textContent.startsWith('Seat 2: ')")
+    one.until("document.getElementById('said').textContent.startsWith('Player 3: ')")
 
 
 def test_what_is_impossible_says_why(visit, example):

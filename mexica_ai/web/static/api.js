@@ -77,9 +77,26 @@ export async function showPicture(host, path) {
   const root = await picture(path);
   if (host.dataset.path !== path) return false;
   const old = host.firstElementChild;
+  nameSeats(root);
   host.replaceChildren(root);
   turnWheels(old, root);
   return true;
+}
+
+const LONGEST = 15;  // characters of a name in a picture
+let names = [];  // of the seats
+
+/** Give the seats of pictures names. */
+export function setNames(given) {
+  names = given.map(name => name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name);
+}
+
+function nameSeats(root) {
+  for (const text of root.querySelectorAll('text')) {
+    if (/\bseat \d\b/i.test(text.textContent)) {
+      text.textContent = text.textContent.replace(/\bseat (\d)\b/gi, (found, seat) => names[seat] ?? found);
+    }
+  }
 }
 
 /** Clear the cache: the game has gone back. */
@@ -109,7 +126,7 @@ function turnWheels(old, root) {
 
 const KEY = 'mexica-ai';
 export const settings = {
-  theme: '', keys: true, motion: true, zoom: true, fits: innerWidth > 600, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
+  theme: '', keys: true, motion: true, codes: false, zoom: true, fits: innerWidth > 600, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
   ...JSON.parse(localStorage.getItem(KEY) ?? '{}'),
 };
 

@@ -46,5 +46,5 @@ function help(page) {
     ${rows.map(([keys, words]) => html`<tr><th scope="row">${keys.split(' ').map(key => html`<kbd>${key}</kbd> `)}</th><td>${words}</td></tr>`)}
     </tbody></table>`)}</div><h2>Settings</h2>
     <div class="row">Colours ${choice('Colours', [['', 'system'], ['light', 'light'], ['dark', 'dark']], settings.theme, theme => keep({theme}))}</div>
-    ${check('keys', 'keys for tools')}${check('zoom', 'enlarge small text under the pointer')}${check('motion', 'show turns of engines action by action')}`;
+    ${check('codes', 'turns as text forms, such as canal C5-D5')}${check('keys', 'keys for tools')}${check('zoom', 'enlarge small text under the pointer')}${check('motion', 'show turns of engines action by action')}`;
 }

@@ -1,19 +1,21 @@
 // @ts-check
 // The page: its state and its commands. Independent of the game.
 import {
-  find, forgetPictures, isStill, keep, picture, query, render, request, same, say, settings, showPicture,
+  find, forgetPictures, isStill, keep, picture, query, render, request, same, say, setNames, settings, showPicture,
 } from './api.js';
 import {Board} from './board.js';
 import {shownTurn} from './drill.js';
 import {actionsOf, Entering} from './entering.js';
 import {onKey} from './keys.js';
 import {placeMenu, refusalLines} from './menu.js';
+import {lastPlace, named, nameOf, standing} from './people.js';
 import {showGraph} from './review.js';
 import {create, takeSeats} from './setup.js';
 import {Stream} from './stream.js';
+import {followTurn} from './turns.js';
 import {view} from './view.js';
 
-const STEP_MS = 350, LEAST_MS = 600;  // pause for each action of a turn, and for each turn
+const STEP_MS = 350, LEAST_MS = 600, MOST_MS = 2500;  // pause for each action of a turn; for each turn; for all, about
 const pause = ms => new Promise(done => { setTimeout(done, ms); });
 
 /** @typedef {import('./snapshot').Snapshot} Snapshot */
@@ -122,7 +124,8 @@ export class Page {
     }
     const {turns, draft, entries} = snapshot;
     const known = old?.turns.length ?? turns.length;
-    if (turns.length < known) forgetPictures();
+    if (!same(old?.names, snapshot.names)) setNames(snapshot.names);
+    if (turns.length < known || old && !same(old.names, snapshot.names)) forgetPictures();
     if (turns.length !== known) this.redo = [];
     if (!same(old?.draft.actions, draft.actions) || turns.length !== known) this.chip = null;
     if (snapshot.version !== old?.version) this.note = null;
@@ -132,10 +135,12 @@ export class Page {
       this.entering.set(entries, snapshot.walks, this.game.tools);
       Object.assign(this, {isQuiet: false, isSought: false});
     }
-    for (const {seat, text, scores} of turns.slice(known)) {
-      say(`${seat == null ? 'Event' : `Seat ${seat}`}: ${text}. Points: ${scores.join(', ')}`);
+    const fresh = turns.slice(known);
+    if (fresh.length) {
+      say(`${fresh.map(({seat, words}) => `${nameOf(this, seat)}: ${words}`).join('. ')}. ${standing(this, fresh.at(-1).scores)}`);
     }
-    if (turns.length > known && !isOwn && this.mode === 'play' && !isStill()) this.show(known);
+    const first = fresh.findIndex(({seat}) => this.isEngine(seat));
+    if (first >= 0 && !isOwn && this.mode === 'play' && !isStill()) this.show(known + first);
     if (isRestarted && turns.length === known) this.putBack(old.draft.actions);
     this.render();
   }
@@ -145,15 +150,21 @@ export class Page {
     this.inOrder(() => actions.length && this.isMine && !this.snap.draft.actions.length && this.put(actions));
   }
 
-  // Show turns action by action.
+  isEngine(seat) {
+    return this.snap.seats[seat]?.kind === 'engine';
+  }
+
+  // Show turns of engines action by action. A person's turn was seen when it was entered.
   async show(first) {
     if (this.shown) return;
     const shown = this.shown = {index: first, count: 0};
     for (; this.shown === shown && shown.index < this.snap.turns.length; shown.index += 1) {
-      const {actions} = this.snap.turns[shown.index];
+      const {actions, seat} = this.snap.turns[shown.index];
+      if (seat != null && !this.isEngine(seat)) continue;
+      const all = this.snap.turns.slice(first).reduce((sum, turn) => sum + turn.actions.length, 0);
       for (shown.count = 1; shown.count <= actions.length && this.shown === shown; shown.count += 1) {
         this.render();
-        await pause(Math.max(STEP_MS, LEAST_MS / actions.length));
+        await pause(Math.max(Math.min(STEP_MS, MOST_MS / all), Math.min(LEAST_MS, MOST_MS / all) / actions.length));
       }
     }
     if (this.shown === shown) this.set({shown: null});
@@ -373,6 +384,8 @@ export class Page {
     }
     if (shownTurn(this)) return {at: 0, actions: shownTurn(this)};
     if (this.mode === 'play') {
+      const last = lastPlace(this);
+      if (last) return last;
       return {at: turns.length, actions: draft.actions.slice(0, this.chip == null ? undefined : this.chip + 1)};
     }
     if (this.line.length) return {at: this.lineAt, line: this.line.slice(0, -1), actions: this.line.at(-1)};
@@ -563,14 +576,17 @@ export class Page {
     this.board.light(isInput ? entering.lit(this.isDragged) : new Map(),
       isInput && entering.isFresh ? legal : new Map(), target => this.label(target, legal.get(target) ?? []));
     const panel = find('.panel'), graph = find('.graph');
+    // The last turn is marked on the board; what stands beside it is as it is now.
+    const beside = this.mode === 'play' && same(place, lastPlace(this)) ? {at: this.snap.turns.length} : place;
     if (panel) hold(panel, Boolean(this.peek) || this.looked != null);
     Promise.all([
-      this.board.show(this.path(this.parts, place)).then(() => this.seek(isInput)), panel && showPicture(panel, this.path('panel', place)),
+      this.board.show(this.path(this.parts, place)).then(() => this.seek(isInput)), panel && showPicture(panel, this.path('panel', beside)),
       graph && showGraph(graph, this),
     ]).catch(error => {
       if (this.message !== error.message) this.tell(error.message);
     });
     placeMenu(this.anchor);
+    followTurn(this);
   }
 
   // Show what can be chosen, if it is all that can be done and out of sight.
@@ -582,7 +598,7 @@ export class Page {
 
   label(target, legal) {
     const {game: {grid}, snap: {targets}} = this;
-    return [grid && target, targets[target] ?? (grid ? '' : target.replace(/[:_]/g, ' ')), legal.length && `legal: ${legal.join(', ')}`]
+    return [grid && target, named(this, targets[target]) ?? (grid ? '' : target.replace(/[:_]/g, ' ')), legal.length && `legal: ${legal.join(', ')}`]
       .filter(Boolean).join(', ');
   }
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // The review of a game: its turns one by one, the graph of the win's shares, the engine's choices.
-import {button, choice, html, nothing, percent, query, seatMark, showPicture} from './api.js';
+import {button, choice, html, nothing, percent, query, showPicture} from './api.js';
+import {named, told, toldLine, who} from './people.js';
 import {practise} from './drill.js';
 import {create} from './setup.js';
 
@@ -19,7 +20,7 @@ export function reviewBar(page) {
   return html`<section class="card review" aria-label="Review">
     <div class="row">${to('«', 'To the start', 0)}${to('‹', 'A turn back', at - 1)}
       <input type="range" min="0" max=${turns.length} .value=${String(at)} aria-label="Turn"
-        aria-valuetext=${at ? `turn ${at}: ${turns[at - 1].text}` : 'start'} @input=${event => page.go(event.target.valueAsNumber)}>
+        aria-valuetext=${at ? `turn ${at}: ${told(turns[at - 1].text, turns[at - 1].words)}` : 'start'} @input=${event => page.go(event.target.valueAsNumber)}>
       ${to('›', 'A turn on', at + 1)}${to('»', 'To the end', turns.length)}<span class="soft">${at} / ${turns.length}</span></div>
     <div class="row">${button('Before the turn', () => page.set({isBefore: !page.isBefore, isChoice: false}), {
       pressed: page.isBefore, off: !at})}${mark('Previous ?', -1)}${mark('Next ?', 1)}<span class="grow"></span>
@@ -32,14 +33,14 @@ function playedTurn(page, turn) {
   if (!turn) return html`<p>The start of the game.</p>`;
   const note = page.noteOf(page.at - 1);
   const chip = (words, isChoice) => button(words, () => page.set({isChoice}), {kind: 'chip', pressed: page.isChoice === isChoice});
-  return html`<p>${chip(html`${turn.seat == null ? 'event' : seatMark(turn.seat)} ${turn.text}`, false)}
+  return html`<p>${chip(html`${who(page, turn.seat)}: ${told(turn.text, turn.words)}`, false)}
     ${note ? html`<b>${note.mark}</b> ${note.is_choice ? 'The engine plays the same.' : `${note.grade ? `${note.is_unsure ? 'perhaps ' : ''}${note.grade}: ` : ''}gives away ${percent(note.loss, 1)}`}` : nothing}</p>
-    ${note?.explanation.length ? html`<p class="soft">${note.explanation.join(' ')}</p>` : nothing}
-    ${note && !note.is_choice ? html`<p>${chip(`engine: ${note.choice_text}`, true)}</p>` : nothing}`;
+    ${note?.explanation.length ? html`<p class="soft">${named(page, note.explanation.join(' '))}</p>` : nothing}
+    ${note && !note.is_choice ? html`<p>${chip(`Engine: ${told(note.choice_text, note.choice_words)}`, true)}</p>` : nothing}`;
 }
 
 const sideLine = (/** @type {Page} */ page) => html`<p>Side line after turn ${page.lineAt}: ${page.line.map((turn, index) =>
-  button(turn.join('; '), () => page.set({line: page.line.slice(0, index + 1)}), {
+  button(toldLine(turn), () => page.set({line: page.line.slice(0, index + 1)}), {
     kind: 'chip', pressed: index === page.line.length - 1}))}
   ${button('Back to the game', () => page.set({line: []}))}</p>`;
 
@@ -60,7 +61,7 @@ export function annotationPanel(page) {
     ${state === 'failed' ? html`<p class="fault">${message}</p>` : nothing}
     ${worst.length ? html`<table><caption>Worst turns</caption><tbody>${worst.map(note => html`<tr>
       <td>${button(`Turn ${note.turn_index + 1}`, () => page.go(note.turn_index + 1), {kind: 'link'})}</td>
-      <td>${seatMark(note.seat)} ${note.seat}</td><td><b>${note.mark}</b></td><td>${percent(note.loss, 1)}</td></tr>`)}
+      <td>${who(page, note.seat)}</td><td><b>${note.mark}</b></td><td>${percent(note.loss, 1)}</td></tr>`)}
     </tbody></table>` : nothing}${practise(page, create)}</section>`;
 }
 

@@ -1,29 +1,30 @@
 // @ts-check
 // The turn that is entered: whose it is, its actions so far, and the tools of the next one.
-import {button, html, nothing, seatMark} from './api.js';
+import {button, html, nothing, settings} from './api.js';
 import {stepBack} from './keys.js';
 import {confirmation} from './menu.js';
+import {lastTurns, named, who} from './people.js';
 
 /** @typedef {import('./page.js').Page} Page */
 
 /** @param {Page} page */
 function status(page) {
-  const {snap: {waiting, thinking, to_move: seat, seats, turns, draft}, shown} = page;
+  const {snap: {waiting, thinking, to_move: seat, turns, draft}, shown} = page;
   if (shown) {
     const turn = turns[shown.index];
-    return html`${turn?.seat == null ? 'Event' : html`${seatMark(turn.seat)} Seat ${turn.seat}`} plays
+    return html`${who(page, turn?.seat)}${turn?.seat == null ? nothing : ' plays'}
       ${button('Skip', () => page.set({shown: null}), {kind: 'link'})}`;
   }
   if (waiting === 'over') return html`<b>The game is over</b>`;
   if (waiting === 'event') return html`A random event is due ${button('Draw', () => page.turn({event: true}), {kind: 'primary'})}`;
-  const who = html`${seatMark(seat)} <b>Seat ${seat}</b>`;
-  if (waiting === 'person') return html`${who} to move${draft.left ? `, ${draft.left} left` : ''}`;
+  const mover = html`<b>${who(page, seat)}</b>`;
+  if (waiting === 'person') return html`${mover} to move${draft.left ? `, ${draft.left} left` : ''}`;
   if (thinking?.state === 'failed') {
-    return html`${who} <span class="fault">${thinking.message}</span> ${button('Try again', () => page.turn({retry: true}))}
+    return html`${mover} <span class="fault">${thinking.message}</span> ${button('Try again', () => page.turn({retry: true}))}
       ${button('Play myself', () => page.turn({seat, person: true}))}`;
   }
   const seconds = thinking ? Math.max(Date.now() / 1000 - thinking.since, 0).toFixed(0) : 0;
-  return html`<span class="pulse">${who}, ${seats[seat].title}</span> ${thinking?.state === 'queued'
+  return html`<span class="pulse">${mover}</span> ${thinking?.state === 'queued'
     ? `waits for a free search slot ${thinking.message}` : `thinks, ${seconds} s`} ${button('Stop and play', () => page.turn({stop: true}))}`;
 }
 
@@ -33,12 +34,14 @@ function status(page) {
  */
 export function turnBar(page) {
   const {snap: {draft, turns, entries, can_take_back: canTakeBack}, shown, chip, isMine} = page;
-  const steps = shown ? (turns[shown.index]?.actions ?? []).slice(0, shown.count).map(action => ({action, text: ''})) : draft.steps;
+  const played = shown && turns[shown.index];
+  const steps = shown ? (played?.actions ?? []).slice(0, shown.count).map((action, index) => ({action, text: '', words: played.steps[index]}))
+    : draft.steps;
   const canUndo = isMine && draft.actions.length > 0;
   return html`<section class="turnbar" aria-label="Turn"><div class="status">${status(page)}</div>
-    <ol class="chips" aria-label="Actions of this turn">${steps.map(({action, text}, index) => html`<li>${button(html`
-        <span class="badge">${index + 1}</span> ${action} <small>${text}</small>`,
-      () => page.set({chip: chip === index ? null : index}), {kind: 'chip', pressed: chip === index, off: Boolean(shown)})}</li>`)}</ol>
+    ${steps.length ? html`<ol class="chips" aria-label="Actions of this turn">${steps.map(({action, text, words}, index) => html`<li>${button(html`
+        <span class="badge">${index + 1}</span> ${settings.codes ? action : words || action} <small>${!settings.codes && words?.includes(text) ? nothing : named(page, text)}</small>`,
+      () => page.set({chip: chip === index ? null : index}), {kind: 'chip', pressed: chip === index, off: Boolean(shown)})}</li>`)}</ol>` : lastTurns(page)}
     <form class="typed" @submit=${event => page.type(event)}><input list="legal" aria-label="Type an action or a turn"
       placeholder="/ type a turn" autocomplete="off" spellcheck="false"><datalist id="legal">${
         isMine ? entries.map(({action}) => html`<option value=${action}></option>`) : nothing}</datalist></form>
@@ -65,7 +68,7 @@ function chosen(page) {
   const {entering, game, snap} = page;
   const {taken, tool, alone} = entering;
   const taking = entering.isSet ? `${taken.length || 'none'} chosen`
-    : taken.length && `${taken.map(target => game.grid ? target : snap.targets[target] ?? target).join(', ')}, and …`;
+    : taken.length && `${taken.map(target => game.grid ? target : named(page, snap.targets[target]) ?? target).join(', ')}, and …`;
   return `${entering.labelOf(tool)}${taking ? `: ${taking}` : ''}${taken.length || tool !== alone ? ' (Esc: back)' : ''}`;
 }
 

@@ -1,9 +1,10 @@
 // @ts-check
 // What the page shows: its head, the board, and what stands beside it.
-import {button, html, keep, nothing, query, seatMark, settings} from './api.js';
+import {button, html, keep, nothing, query, settings} from './api.js';
 import {candidatesPanel} from './candidates.js';
 import {drillCard} from './drill.js';
 import {menu} from './menu.js';
+import {nameOf, who} from './people.js';
 import {annotationPanel, downloads, reviewBar} from './review.js';
 import {tools, turnBar} from './turn.js';
 import {over, turnList} from './turns.js';
@@ -42,8 +43,8 @@ function handover(page) {
     if (snapshot) page.apply(snapshot, true);
     page.stream.connect();
   };
-  return html`<main class="loading"><h1>${seatMark(seat)} Seat ${seat}</h1>
-    <button class="primary big handover" @click=${open}>Seat ${seat}, press Enter</button></main>`;
+  return html`<main class="loading"><h1>${who(page, seat)}</h1>
+    <button class="primary big handover" @click=${open}><bdi>${nameOf(page, seat)}</bdi>, press Enter</button></main>`;
 }
 
 /** @param {Page} page */
@@ -62,7 +63,7 @@ function table(page) {
       }, {kind: 'fit', pressed: settings.fits})}
       ${isReview ? reviewBar(page) : nothing}</div>
     <aside class="side">${isReview ? html`<div class="graph"></div>` : nothing}${hasPanel ? html`<div class="panel" aria-hidden="true"></div>` : nothing}
-      <p class=${hasPanel ? 'unseen' : 'row'}>${snap.seats.map(({title}, seat) => html`<span class="who">${seatMark(seat)}
-        ${title} <b>${snap.scores[seat]}</b></span>`)}</p>
+      <p class=${hasPanel ? 'unseen' : 'row'}>${snap.seats.map((_, seat) => html`<span class="who">${who(page, seat)}<span
+        class="unseen">, </span> <b>${snap.scores[seat]}</b><span class="unseen"> ${snap.scores[seat] === 1 ? 'point' : 'points'}; </span></span>`)}</p>
       ${isReview ? annotationPanel(page) : over(page)}${candidatesPanel(page)}${snap.drill ? nothing : turnList(page)}${downloads(page)}</aside></main>`;
 }
