@@ -73,7 +73,7 @@ def test_a_whole_turn_by_mouse(visit, example):
     page.locator(".chip").nth(0).click()
     page.get_by_role("button", name="End turn").click()
     one.until("document.querySelectorAll('.journal li').length === 3")
-    assert "; ".join(TURN) in turns(page).last.inner_text()
+    assert "founded 12 at O5" in turns(page).first.inner_text()
     page.get_by_text("to move, 6 AP left").wait_for()
     page.get_by_role("button", name="Take back").click()
     one.until("document.querySelectorAll('.journal li').length === 0")
@@ -119,7 +119,7 @@ def test_a_whole_turn_by_keyboard(visit, example):
     page.locator('.cells [tabindex="0"]').focus()
     page.keyboard.press("e")
     one.until("document.querySelectorAll('.journal li').length === 3")
-    one.until("document.getElementById('said').textContent.startsWith('Player 3: ')")
+    one.until("document.getElementById('said').textContent.includes('Level 1 (2): ')")
 
 
 def test_what_is_impossible_says_why(visit, example):
@@ -163,10 +163,10 @@ def test_turns_of_engines_are_played_action_by_action(visit, example):
     one = visit(reduced_motion="no-preference")
     page = one.game(midgame(example))
     page.get_by_role("button", name="End turn").click()
-    page.get_by_text("Seat 1 plays").wait_for()
+    page.get_by_text("Level 1 (1) plays").wait_for()
     page.locator(".chips .chip").first.wait_for()
     page.get_by_role("button", name="Skip").click()
-    one.until("!document.querySelector('.status').textContent.includes('Seat 1 plays')")
+    one.until("!document.querySelector('.status').textContent.includes('Level 1 (1) plays')")
 
 
 # --- other games
@@ -195,7 +195,7 @@ def test_a_blind_draw_says_that_it_cannot_be_undone(visit, site):
     one.target("deck").and_(page.locator(".can")).click()
     page.locator(".prompt", has_text="cannot be undone").wait_for()
     page.locator(".turnbar").get_by_role("button", name="Draw a prophecy").click()
-    page.get_by_text("draw deck").first.wait_for()
+    page.get_by_text("drew from the deck").first.wait_for()
     one.until("document.querySelector('.chips').children.length === 0")
 
 
@@ -219,7 +219,7 @@ def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
     game = site.new("coatl", seed=3, seats=PERSONS)
     page = one.page
     page.goto(f"{site.base}/g/{game['id']}")
-    page.get_by_role("button", name="Seat 0, press Enter").wait_for()
+    page.get_by_role("button", name="Player 1, press Enter").wait_for()
     one.check_accessible()
     assert page.locator(".picture").count() == 0
     page.keyboard.press("Enter")
@@ -227,7 +227,7 @@ def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
     assert page.locator('.target[data-target^="hand:1"]').count() == 0
     page.get_by_role("button", name="Keep none").click()
     page.get_by_role("button", name="End turn").click()
-    page.get_by_role("button", name="Seat 1, press Enter").wait_for()
+    page.get_by_role("button", name="Player 2, press Enter").wait_for()
     assert page.locator(".picture").count() == 0
     page.keyboard.press("Enter")
     page.wait_for_selector(".picture svg")
@@ -365,7 +365,7 @@ def test_review_with_its_graph_and_the_jump_to_the_worst_turn(visit, site):
     page.keyboard.press("n")
     mark = page.locator(".played b").first
     assert mark.inner_text().strip("()") in ("?!", "?", "??")
-    engine_plays = page.get_by_role("button", name=re.compile("^engine: "))
+    engine_plays = page.get_by_role("button", name=re.compile("^Engine: "))
     engine_plays.click()
     assert engine_plays.get_attribute("aria-pressed") == "true"
     page.locator('.graph [data-target="turn:10"]').click()
@@ -400,7 +400,7 @@ def test_a_new_game_from_the_form(visit, site):
     page = one.page
     page.get_by_role("radio", name="Mexica").wait_for()
     one.check_accessible()
-    page.get_by_label("Seat 1").select_option("Level 2")
+    page.get_by_label("Seat 2").select_option("Level 2")
     page.get_by_label("s a turn").fill("0.1")
     page.get_by_label("s a turn").blur()
     page.get_by_text("Options").click()
@@ -415,10 +415,10 @@ def test_a_new_game_from_the_form(visit, site):
     assert page.get_by_role("link", name="Editor").get_attribute("href").endswith("&at=2")
     page.get_by_role("button", name="Resign").click()
     page.get_by_role("dialog").get_by_role("button", name="Resign").click()
-    page.get_by_role("heading", name="Seat 1 wins").wait_for()
+    page.get_by_role("heading", name="Level 2 wins").wait_for()
     one.check_accessible()
     page.get_by_role("button", name="Play again, seats rotated").click()
-    page.get_by_text("Seat 1").first.wait_for()
+    page.get_by_text("Level 2").first.wait_for()
     one.until("document.querySelectorAll('.journal li').length < 3")
 
 
@@ -499,7 +499,7 @@ def test_a_stale_command_brings_the_newest_state(visit, example, site):
     page.get_by_label("Type an action or a turn").fill("token")
     page.keyboard.press("Enter")
     page.locator(".prompt", has_text="The game has changed in the meantime.").wait_for()
-    page.get_by_text("Seat 1").first.wait_for()
+    page.get_by_text("Player 2").first.wait_for()
     one.wrong.clear()  # the refused request, and the streams that were cut
 
 

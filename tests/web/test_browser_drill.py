@@ -70,9 +70,9 @@ def test_the_mistakes_of_a_review_are_practised_on_a_phone(visit, site, review):
     game = site.call("POST", "/api/games", {"text": json.dumps(record)}, 201)
     one = visit(390, 844, has_touch=True)
     page = one.game(game, "review")
-    page.get_by_role("button", name=f"Practise the mistakes of seat {first.seat}").click()
+    page.get_by_role("button", name=f"Practise the mistakes of Player {first.seat + 1}").click()
     page.get_by_role("heading", name="Exercise 1 of").wait_for()
     page.wait_for_selector(".picture svg")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.get_by_role("button", name="Show the better turn").click()
-    page.get_by_text("engine: place palenque; end").wait_for()
+    page.get_by_text("Engine: placed on Palenque").wait_for()

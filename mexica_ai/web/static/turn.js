@@ -39,9 +39,9 @@ export function turnBar(page) {
     : draft.steps;
   const canUndo = isMine && draft.actions.length > 0;
   return html`<section class="turnbar" aria-label="Turn"><div class="status">${status(page)}</div>
-    ${steps.length ? html`<ol class="chips" aria-label="Actions of this turn">${steps.map(({action, text, words}, index) => html`<li>${button(html`
+    <ol class="chips" aria-label="Actions of this turn">${steps.map(({action, text, words}, index) => html`<li>${button(html`
         <span class="badge">${index + 1}</span> ${settings.codes ? action : words || action} <small>${!settings.codes && words?.includes(text) ? nothing : named(page, text)}</small>`,
-      () => page.set({chip: chip === index ? null : index}), {kind: 'chip', pressed: chip === index, off: Boolean(shown)})}</li>`)}</ol>` : lastTurns(page)}
+      () => page.set({chip: chip === index ? null : index}), {kind: 'chip', pressed: chip === index, off: Boolean(shown), title: action})}</li>`)}</ol>${steps.length ? nothing : lastTurns(page)}
     <form class="typed" @submit=${event => page.type(event)}><input list="legal" aria-label="Type an action or a turn"
       placeholder="/ type a turn" autocomplete="off" spellcheck="false"><datalist id="legal">${
         isMine ? entries.map(({action}) => html`<option value=${action}></option>`) : nothing}</datalist></form>
