@@ -178,13 +178,16 @@ class DrillJson(DrillSummaryJson):
     source: str
     turn: list[str]
     text: str
+    words: str
     loss: float
     state: Literal["enter", "judging", "done"]
     message: str
     hint: str
+    hint_words: str
     verdict: VerdictJson | None
     better: list[str] | None
     better_text: str | None
+    better_words: str | None
     better_share: float | None
 
 

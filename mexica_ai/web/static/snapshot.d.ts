@@ -158,13 +158,16 @@ export interface DrillJson {
   source: string;
   turn: Array<string>;
   text: string;
+  words: string;
   loss: number;
   state: 'enter' | 'judging' | 'done';
   message: string;
   hint: string;
+  hint_words: string;
   verdict: VerdictJson | null;
   better: Array<string> | null;
   better_text: string | null;
+  better_words: string | null;
   better_share: number | null;
 }
 
