@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,12 +10,24 @@ from mexica_ai.game.clicks import refusals
 from mexica_ai.game.entry import MENU
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
+from mexica_ai.table import names_of
 from mexica_ai.web.errors import ApiError
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
 
 MAX_TARGETS = 6
+_SEAT = re.compile(r"\bseat ([0-9])\b")
+
+
+def named(words: str, names: Sequence[str]) -> str:
+    """Return a reason with the names of the players in place of their seats."""
+
+    def name(match: re.Match[str]) -> str:
+        seat = int(match[1])
+        return names[seat] if seat < len(names) else match[0]
+
+    return _SEAT.sub(name, words)
 
 
 def why_not(game: Game, viewer: int | None, tool: str, targets: Sequence[str]) -> JsonObject:
@@ -53,4 +66,6 @@ def why_not(game: Game, viewer: int | None, tool: str, targets: Sequence[str]) -
                 422, "NO_TARGET", f"targets[{index}]: given {quote(target)}; expected a target of the picture"
             )
     shown = [target for target in targets if not target.startswith(MENU)]
-    return {"reasons": [one._asdict() for one in refusals(draft.position, tool, shown)]}
+    names = names_of(game.seats)
+    found = refusals(draft.position, tool, shown)
+    return {"reasons": [{"tools": one.tools, "why": named(one.why, names)} for one in found]}

@@ -10,9 +10,11 @@ from mexica_ai.game.details import cost_text
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.table import names_of, seats_json
+from mexica_ai.web.clicks import named
 from mexica_ai.web.commands import take_back_limit
 from mexica_ai.web.snapshot_types import (
     DraftJson,
+    EntryJson,
     EvaluationJson,
     PointsJson,
     SeatJson,
@@ -94,7 +96,7 @@ def _shown(game: Game, viewer: int | None) -> ShownJson:
         "draft": _draft_json(game, draft, position) if is_mine else _NO_DRAFT,
         "entries": entries,
         "walks": walks_json(position) if entries else [],
-        "blocked": blocked_tools(game.kind, position, entries) if is_entering else {},
+        "blocked": _blocked(game, position, entries) if is_entering else {},
         "targets": game.kind.picture.describe_targets(position.to_json()),
         "text": str(position),
         "compact": position.to_compact(),
@@ -141,9 +143,15 @@ def _draft_json(game: Game, draft: Draft, position: Position) -> DraftJson:
         "left": cost_text({key: value for key, value in left.items() if value}),
         "wasted": "" if draft.is_ended else game.kind.clicks.wasted(fields),
         "commit": _commit_label(game, draft),
-        "why_not": "" if can_end else why_not_ended(game.kind, position),
+        "why_not": "" if can_end else named(why_not_ended(game.kind, position), names_of(game.seats)),
         "warning": "This reveals something hidden, so it cannot be undone." if draft.reveals else "",
     }
+
+
+def _blocked(game: Game, position: Position, entries: list[EntryJson]) -> dict[str, str]:
+    names = names_of(game.seats)
+    blocked = blocked_tools(game.kind, position, entries)
+    return {tool: named(why, names) for tool, why in blocked.items()}
 
 
 def _commit_label(game: Game, draft: Draft) -> str:

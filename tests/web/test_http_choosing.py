@@ -143,7 +143,7 @@ def test_a_seat_without_a_coatl_is_told_so(site, why):
     for _ in range(2):
         game = site.play(game, next(entry["action"] for entry in game["entries"] if len(entry["targets"]) == 2))
     (card,) = [target for target in game["targets"] if target.startswith("hand:0:P")]
-    assert words(why(game, "play", card)) == ["seat 0 has no Coatl 1"]
+    assert words(why(game, "play", card)) == ["Player 1 has no Coatl 1"]
 
 
 def test_only_the_person_to_move_is_told(site, why):
