@@ -590,7 +590,7 @@ def test_paper_has_the_picture_and_the_turns_and_nothing_to_click(visit, site):
     assert seen == {"board": 1, "turns": 50, "result": 1, "tools": 0}
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
     assert page.evaluate("document.documentElement.scrollWidth") == 1360
-    turns = page.locator(".journal ol").evaluate("list => list.scrollHeight - list.clientHeight")
+    turns = page.locator(".rounds").evaluate("list => list.scrollHeight - list.clientHeight")
     assert turns == 0  # none is cut off
 
 
