@@ -125,7 +125,9 @@ class Jobs:
     def go_on(self, game: Game) -> None:
         """Let the engine to move think, and draw random events, until a person is to move."""
         self._draw(game)
-        if game not in self._turns and self._has_work(game):
+        if game.is_over:
+            self.engines.close(game)
+        elif game not in self._turns and self._has_work(game):
             self._start(self._turns, game, self._play(game))
 
     def _has_work(self, game: Game) -> bool:

@@ -327,11 +327,11 @@ def test_the_engines_of_a_game_end_with_it(tmp_path, slow, monkeypatch, end):
                 _, now = await call("POST", f"/api/games/{now['id']}/turn", {"version": now["version"], "stop": True})
                 assert not slow[0].is_closed
                 if end == "resign":
-                    _, now = await call(
-                        "POST", f"/api/games/{now['id']}/turn", {"version": now["version"], "resign": True}
-                    )
-                elif end == "close":
+                    await call("POST", f"/api/games/{now['id']}/turn", {"version": now["version"], "resign": True})
+                if end == "close":
                     await site.jobs.close()
+                if end != "leave":
+                    await until(lambda: slow[0].is_closed)
             await until(lambda: slow[0].is_closed)
 
     run(test, tmp_path)
