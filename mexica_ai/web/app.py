@@ -318,14 +318,15 @@ class Site:
         theme = theme_of(request)
         number, part = turn_of(request), request.path_params["part"]
         line, actions = line_of(request), actions_of(request)
-        num_turns = number_of(request, "turn") or 0
-        turns = game.turns[: number + num_turns]
+        with_turn = request.query_params.get("turn") == "1"
+        since = number_of(request, "since") or 0
+        turns = game.turns[: number + max(since, with_turn)]
         exercise = game.table.number if game.drill is not None else None
-        key = json.dumps([game.id, exercise, number, part, viewer, theme, line, actions, num_turns, turns])
+        key = json.dumps([game.id, exercise, number, part, viewer, theme, line, actions, with_turn, since, turns])
         svg = self._pictures.pop(key, None)
         if svg is None:
             svg = pictures.picture(
-                game, number, part, viewer, num_turns=num_turns, line=line, actions=actions, theme=theme
+                game, number, part, viewer, with_turn=with_turn, since=since, line=line, actions=actions, theme=theme
             )
         self._pictures[key] = svg
         if len(self._pictures) > _PICTURES_KEPT:

@@ -13,7 +13,7 @@ from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
 from mexica_ai.web import boards
 from mexica_ai.web.errors import ApiError
-from mexica_ai.web.turn_entry import UNCOVERS
+from mexica_ai.web.turn_entry import ENDS, UNCOVERS
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
@@ -76,7 +76,8 @@ def picture(
     part: str,
     viewer: int | None,
     *,
-    num_turns: int = 0,
+    with_turn: bool = False,
+    since: int = 0,
     line: Sequence[list[str]] = (),
     actions: Sequence[str] = (),
     theme: str = "page",
@@ -91,8 +92,10 @@ def picture(
         One of the game's parts, several joined by ``+``, or all.
     viewer : int or None
         The seat that `visibility.viewer_for` returns.
-    num_turns : int
-        Show the position after so many turns that were played, with the marks of the first.
+    with_turn : bool
+        Show the position after the turn that was played, with its marks.
+    since : int
+        Show the position after so many turns that were played, as it is then, with the marks of the first.
     line, actions : list
         Turns of a side line from there, and actions that are marked.
     theme : str
@@ -102,11 +105,17 @@ def picture(
     chosen = parts if part == "all" else part.split("+")
     if not set(chosen) <= set(parts):
         raise ApiError(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
-    if num_turns:
+    if since:
         base = game.view_of(game.at(number), viewer)
-        after = game.view_of(game.at(number + num_turns), viewer)
+        now = game.view_of(game.at(number + since), viewer).to_json()
         steps = _played_steps(game, number, viewer)
-        steps[-1] = (steps[-1][0], after.to_json())
+        while len(steps) > 1 and game.kind.picture.entry(steps[-1][0], steps[-2][1]).tool in ENDS:
+            steps.pop()
+        steps[-1] = (steps[-1][0], now)
+    elif with_turn:
+        base = game.view_of(game.at(number), viewer)
+        game.at(number + 1)
+        steps = _played_steps(game, number, viewer)
     else:
         base = position_of(game, number, viewer, list(line), [])
         if actions:

@@ -17,7 +17,7 @@ from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
 from mexica_ai.web.snapshot_types import EntryJson, WalkJson
 
-_ENDS = ("end", "pass")  # tools of actions that only end a turn
+ENDS = ("end", "pass")  # tools of actions that only end a turn
 UNCOVERS = ("UPCOMING_UNKNOWN", "NOT_UNCOVERED")  # reasons of errors of actions that uncover something hidden
 NUM_SAMPLES = 6  # of a tool; their errors explain why it has no legal action
 _SAMPLES: dict[str, dict[str, list[str]]] = {}  # actions of each tool that were legal in some position, by game
@@ -95,7 +95,7 @@ def ending_of(kind: Game, draft: Draft) -> str | None:
     fields, started = draft.position.to_json(), draft.position.state.turn
     for action in draft.position.legal_actions():
         entry = kind.picture.entry(action, fields)
-        if entry.tool not in _ENDS or entry.targets:
+        if entry.tool not in ENDS or entry.targets:
             continue
         trial = draft.position.copy()
         try:
@@ -140,7 +140,7 @@ def walks_json(position: Position) -> list[WalkJson]:
 def why_not_ended(kind: Game, position: Position) -> str:
     """Return why the turn cannot end; "" if there is nothing to say."""
     tools = {tool.name for tool in kind.picture.tools}
-    for action in _ENDS:
+    for action in ENDS:
         try:
             why = kind.why_illegal(position.state, action) if action in tools else ""
         except MexicaAIError:

@@ -136,3 +136,23 @@ def test_what_the_engine_would_have_played_is_told_in_words(page):
     for note in done["annotation"]["turns"]:
         number, pile = note["choice"][0].split()[1:]
         assert note["choice_words"].startswith(f"took {number} from pile {pile}")
+
+
+def test_the_last_turn_is_marked_on_the_board_as_it_is_now(page):
+    """Of Tzolk'in, whose gears turn after the turn that is marked."""
+    game = page.new("tzolkin", seats=[PERSON] * 2, seed=3, open=True)
+    for _ in range(2):
+        game = page.play(game, game["entries"][0]["action"])
+    for _ in range(2):
+        game = page.play(game, "place tikal", "end")
+    path = f"/api/games/{game['id']}/at"
+    now = page.call("GET", f"{path}/4/gears.svg")
+    marked = page.call("GET", f"{path}/3/gears.svg", params={"since": 1})
+    before = page.call("GET", f"{path}/3/gears.svg", params={"turn": 1})
+
+    def angles(svg):
+        return re.findall(r'data-angle="([\d.]+)"', svg)
+
+    assert angles(marked) == angles(now) != angles(before)
+    assert 'class="badge"' in marked
+    assert 'class="badge"' not in now

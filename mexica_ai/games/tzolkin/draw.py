@@ -116,7 +116,7 @@ class _Picture(Canvas):
         super().__init__(paint)
         self.fields, self.turn, self.targets = fields, turn, targets
         seen = [(action, after) for action, after in turn if action.split()[0] not in _UNSEEN]
-        self.now = seen[-1][1] if seen else fields
+        self.now = (seen or turn)[-1][1] if turn else fields
         self.marks: list[str] = []
         self.built: dict[int, Box] = {}  # seat -> the line of what it has built
         # By verb, temple or track, and seat.
@@ -129,11 +129,17 @@ class _Picture(Canvas):
         """Return (gear, space) -> numbers of the actions that placed or picked up a worker there."""
         found: dict[tuple[str, int], list[tuple[int, str | None]]] = {}
         before = self.fields
+        turned = self.now["day"] - before["day"]  # if the gears have turned since, marks turn with them
         for number, (action, after) in enumerate(seen, 1):
             for gear, places in after["gears"].items():
-                for space, (old, new) in enumerate(zip(before["gears"][gear], places, strict=True)):
-                    if old != new and action.split()[0] in ("place", "pick"):
-                        found.setdefault((gear, space), []).append((number, old if new == facts.FREE else None))
+                days, teeth = after["day"] - before["day"], len(places)
+                for space, old in enumerate(before["gears"][gear]):
+                    new = places[(space + days) % teeth]
+                    is_own = not days or str(self.fields["to_move"]) in (old, new)  # others may have come home
+                    if is_own and old != new and action.split()[0] in ("place", "pick"):
+                        found.setdefault((gear, (space + turned) % teeth), []).append(
+                            (number, old if new == facts.FREE else None)
+                        )
             before = after
         return found
 

@@ -19,7 +19,7 @@ const STEP_MS = 350, LEAST_MS = 600, MOST_MS = 2500;  // pause for each action o
 const pause = ms => new Promise(done => { setTimeout(done, ms); });
 
 /** @typedef {import('./snapshot').Snapshot} Snapshot */
-/** @typedef {{at: number, line?: string[][], actions?: string[], turn?: number | null}} Place */
+/** @typedef {{at: number, line?: string[][], actions?: string[], turn?: number | null, since?: number}} Place */
 
 export class Page {
   /** @type {Snapshot} */ snap;
@@ -367,9 +367,9 @@ export class Page {
   }
 
   /** @param {string} parts @param {Place} place */
-  path(parts, {at, line, actions, turn}) {
+  path(parts, {at, line, actions, turn, since}) {
     return `/api/games/${this.snap.id}/at/${at}/${parts}.svg${query({
-      viewer: this.viewer, turn, actions: actions?.join('; ') || null, line: line?.length ? JSON.stringify(line) : null,
+      viewer: this.viewer, turn, since, actions: actions?.join('; ') || null, line: line?.length ? JSON.stringify(line) : null,
     })}`;
   }
 

@@ -45,7 +45,7 @@ export function answers(snap) {
 /** Where the board shows the last turn of another seat, with its marks, until the person to move acts. */
 export function lastPlace({snap}) {
   const index = answers(snap).findLast(one => snap.turns[one].seat != null);
-  return index === undefined || snap.draft.actions.length ? null : {at: index, turn: snap.turns.length - index};
+  return index === undefined || snap.draft.actions.length ? null : {at: index, since: snap.turns.length - index};
 }
 
 /** Below the turn: what the others have played since. */

@@ -56,11 +56,10 @@ function row(page, {index, seat, text, words}) {
     if (isFirst) show();
     else page.go(index + 1);
   };
-  return html`<li><button type="button" class="link" aria-current=${isReview && page.at === index + 1} aria-label=${
-      `Turn ${index + 1}, ${nameOf(page, seat)}: ${told(text, words)}${note?.mark ? `, ${note.grade || note.mark}` : ''}`}
+  return html`<li><button type="button" class="link" aria-current=${isReview && page.at === index + 1}
       @pointerenter=${enter} @focus=${show} @blur=${() => look(page, null)} @click=${open}>
       <span class="soft">${index + 1}</span>${seat == null ? html`<span class="mark">·</span>` : seatMark(seat)}
-      <span class="turn">${told(text, words)}</span><b>${note?.mark}</b></button>
+      <span class="unseen">${nameOf(page, seat)}: </span><span class="turn">${told(text, words)}</span><b>${note?.mark}</b></button>
     ${note?.mark && note.explanation.length ? html`<p class="soft">${named(page, note.explanation.join(' '))}</p>` : nothing}</li>`;
 }
 
