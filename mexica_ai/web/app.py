@@ -261,6 +261,7 @@ class Site:
             case ["person"]:
                 change(functools.partial(commands.seat_person, seat=data.get("seat", -1)))
                 await self.jobs.cancel_thinking(game)
+                self.jobs.engines.close(game, data["seat"])
             case ["resign"]:
                 change(functools.partial(commands.resign, viewer=viewer))
             case _:

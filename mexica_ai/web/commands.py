@@ -105,12 +105,14 @@ def happen(table: Table, event: Any = True) -> list[Event]:
 def take_back_limit(table: Table) -> int | None:
     """Return the number of turns left after the last turn of a person is taken back; None if it cannot be.
 
-    A turn in which a person has uncovered something stays.
+    A turn in which a person has uncovered something stays, and so does the end of a game that has shown hands.
     """
-    if table.resigned is not None:
-        return len(table.turns)
     persons, positions = table.persons, table.positions
     is_blind = not visibility.was_always_open(table)
+    if is_blind and table.is_over:
+        return None
+    if table.resigned is not None:
+        return len(table.turns)
     for index in range(len(table.turns) - 1, -1, -1):
         mover = positions[index].to_move
         if mover in persons:

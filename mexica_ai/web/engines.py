@@ -6,7 +6,6 @@ So no engine is ever used by two threads, and engines that think hold up nothing
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -35,7 +34,7 @@ class _Player:
             self._engine = make_engine(self._spec)
         try:
             return self._engine.best_turn(position, limits, stop=stop)
-        except MexicaAIError:
+        except Exception:
             self._close()
             raise
 
@@ -81,17 +80,20 @@ class Engines:
         finally:
             stop.set()
 
-    def close(self, game: object) -> None:
-        """Close the engines of a game, without waiting for them."""
-        for player in self._players.pop(game, {}).values():
+    def close(self, game: object, seat: int | None = None) -> None:
+        """Close the engines of a game, or of one seat, without waiting for them."""
+        players = self._players.get(game, {})
+        for player in [players.pop(one) for one in list(players) if seat in (None, one)]:
             closing = player.close()
             self._closing.add(closing)
             closing.add_done_callback(self._closing.discard)
+        if not players:
+            self._players.pop(game, None)
 
     async def close_all(self) -> None:
         """Close all engines."""
         for game in list(self._players):
             self.close(game)
-        with contextlib.suppress(TimeoutError):
-            waiting = [asyncio.wrap_future(closing) for closing in list(self._closing)]
-            await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), CLOSE_S)
+        waiting = [asyncio.wrap_future(closing) for closing in list(self._closing)]
+        if waiting:
+            await asyncio.wait(waiting, timeout=CLOSE_S)  # cancels none: an engine that is late is closed all the same

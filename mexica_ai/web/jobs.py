@@ -153,7 +153,7 @@ class Jobs:
                 if game.version != version or game.is_deleted:
                     continue
                 game.change(functools.partial(commands.play, turn=turn))
-            except (MexicaAIError, OSError, ApiError) as error:
+            except Exception as error:  # an engine is any program: whatever it does, the page says so
                 if game.version != version:
                     continue
                 _logger.warning("seat %d of game %s: %s", seat, game.id, error)

@@ -46,7 +46,7 @@ class Journal:
         self.path = path
 
     def append(self, *entries: dict[str, Any]) -> None:
-        """Write entries, all or none."""
+        """Write entries, all or none, also if the power fails."""
         data = _lines(entries)
         fd = os.open(self.path, os.O_WRONLY | os.O_APPEND | _FLAGS)
         try:
@@ -55,6 +55,7 @@ class Journal:
                 written = 0
                 while written < len(data):
                     written += os.write(fd, data[written:])
+                os.fsync(fd)
             except OSError:
                 os.ftruncate(fd, size)
                 raise
@@ -154,9 +155,9 @@ class Folder:
         if not path.is_file() or path.is_symlink():
             path.unlink(missing_ok=True)
             return
+        self.forget_deleted(MAX_DELETED - 1)  # before, so that the one that goes now stays in any case
         self._aside.mkdir(mode=0o700, exist_ok=True)
         path.replace(self._aside / path.name)
-        self.forget_deleted()
 
     def is_deleted(self, game: str) -> bool:
         """Return whether a game can be put back."""
@@ -168,12 +169,18 @@ class Folder:
         path = self._file(game)
         (self._aside / path.name).replace(path)
 
-    def forget_deleted(self) -> None:
-        """Delete for good all but the last `MAX_DELETED` games that were deleted, and those of long ago."""
+    def forget_deleted(self, most: int = MAX_DELETED) -> None:
+        """Delete for good all but the last games that were deleted, and those of long ago; other files stay."""
+        if self._aside.is_symlink():
+            return
         with contextlib.suppress(OSError):
-            found = sorted(((entry.stat().st_ctime, entry.path) for entry in os.scandir(self._aside)), reverse=True)
-            for number, (deleted, path) in enumerate(found):
-                if number >= MAX_DELETED or deleted < time.time() - DELETED_S:
+            found = [
+                (entry.stat(follow_symlinks=False).st_ctime, entry.path)
+                for entry in os.scandir(self._aside)
+                if _NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)
+            ]
+            for number, (deleted, path) in enumerate(sorted(found, reverse=True)):
+                if number >= most or deleted < time.time() - DELETED_S:
                     os.unlink(path)
 
     @contextlib.contextmanager

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from pages import PERSON
 
+import mexica_ai as ai
 from mexica_ai.engines import parse_spec
 from mexica_ai.io.errors import SearchError
 from mexica_ai.web import commands, engines, journal, starts, store
@@ -260,6 +261,37 @@ def test_deleted_games_are_forgotten_after_a_while(tmp_path, monkeypatch):
     folder.close()
 
 
+@pytest.mark.parametrize("is_link", [False, True], ids=["folder", "link"])
+def test_files_of_others_are_not_deleted(tmp_path, monkeypatch, is_link):
+    monkeypatch.setattr(journal, "DELETED_S", -5.0)
+    others = tmp_path / ("elsewhere" if is_link else ".deleted")
+    others.mkdir()
+    name = f"{'0' * 32}.jsonl" if is_link else "letters.txt"
+    (others / name).write_text("theirs")
+    if is_link:
+        (tmp_path / ".deleted").symlink_to(others)
+    Folder(tmp_path).close()
+    assert (others / name).read_text() == "theirs"
+
+
+# --- what has been seen
+
+
+@pytest.mark.parametrize(("game", "status"), [("nim", 200), ("coatl", 422)])
+def test_hands_that_were_shown_end_the_game_for_good(tmp_path, game, status):
+    async def test(path):
+        async with opened(path) as (_site, call):
+            now = await new(call, game, seats=[PERSON, SLOW], seed=1)
+            address = f"/api/games/{now['id']}/turn"
+            _, now = await call("POST", address, {"version": now["version"], "resign": True})
+            assert now["is_over"]
+            assert now["can_take_back"] == (status == 200)
+            got, answer = await call("POST", address, {"version": now["version"], "takeback": True})
+            assert (got, answer.get("is_over")) == ((200, False) if status == 200 else (422, None))
+
+    run(test, tmp_path)
+
+
 # --- engines
 
 
@@ -358,5 +390,21 @@ def test_an_engine_that_has_failed_is_made_anew(slow, monkeypatch):
         assert await ask(engines.Stop()) == "a result"
         await players.close_all()
         assert [one.is_closed for one in made] == [True, True]
+
+    asyncio.run(test())
+
+
+def test_an_engine_that_is_late_is_closed_all_the_same(slow, monkeypatch):
+    monkeypatch.setattr(engines, "CLOSE_S", 0.01)
+
+    async def test():
+        players, stop = engines.Engines({"slow": parse_spec("random")}), engines.Stop()
+        searching = asyncio.create_task(players.best_turn("game", 0, "slow", ai.new_game("nim"), None, stop))
+        await until(thinking(slow))
+        await players.close_all()
+        assert not slow[0].is_closed
+        stop.set()
+        await searching
+        await until(lambda: slow[0].is_closed)
 
     asyncio.run(test())
