@@ -234,6 +234,8 @@ def test_a_game_of_an_older_version_goes_on():
 @pytest.mark.parametrize("name", ["game", "over", "drill"])
 def test_the_lines_of_a_journal_are_as_before(name):
     head, *rest = old(name)
+    for seat in head["seats"]:
+        del seat["title"]  # which followed from the rest
     lines = [read_started(head).to_json(), *(read_event(entry).to_json() for entry in rest)]
     assert lines == [head, *rest]
 
