@@ -329,7 +329,7 @@ def test_an_expected_line_follows_its_candidate(visit, example, name):
             break
         candidate.click()
     turn = candidate.get_attribute("data-text").split("; ")
-    replies = [text.split("; ") for text in links.all_inner_texts()]
+    replies = [link.get_attribute("title").split("; ") for link in links.all()]
     assert replies
     page.mouse.move(0, 0)  # else what comes to lie under the pointer, which shows its line, too
 

@@ -46,7 +46,7 @@ def test_turns_are_listed_by_rounds_in_words_or_in_text_forms(visit, site):
     assert first.get_by_role("heading").inner_text() == "Round 1"
     row = first.get_by_role("button").first
     assert re.fullmatch(
-        r"3\s*Player 1: \s*canals G6, G9 and H5-I5, walked to H9, took 2 action tokens", row.inner_text()
+        r"3\s*Player 1:\s*canals G6, G9 and H5-I5, walked to H9, took 2 action tokens", row.inner_text()
     )
     page.get_by_role("button", name="To the end").click()
     current = page.locator(".rounds [aria-current=true]")

@@ -96,7 +96,7 @@ function row(page, candidate) {
       <ol aria-label="Expected line">${line.map((one, index) => {
         const before = [turn, ...line.slice(0, index)];  // the candidate itself comes first
         const show = () => page.peekAt({line: before, actions: one});
-        return html`<li><button class="link" @pointerenter=${show} @focus=${show}
+        return html`<li><button class="link" title=${one.join('; ')} @pointerenter=${show} @focus=${show}
           @click=${() => page.enterLine([...before, one])}>${known[index]?.seat == null ? nothing : seatMark(known[index].seat)}
           ${told(one.join('; '), known[index]?.words)}</button></li>`;
       })}</ol></div>` : nothing}</li>`;
