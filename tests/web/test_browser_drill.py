@@ -40,7 +40,7 @@ def test_a_drill_of_a_file(visit, site, review):
     one.until("document.querySelector('.drill .chip').getAttribute('aria-pressed') === 'true'")
     page.locator(".drill .chip").first.click()
     page.get_by_role("button", name="Hint", exact=True).click()
-    page.get_by_text("The better turn begins: place palenque; ...").wait_for()
+    page.get_by_text("The better turn begins: placed on Palenque").wait_for()
     page.keyboard.press("/")
     page.keyboard.type("place uxmal")
     page.keyboard.press("Enter")
