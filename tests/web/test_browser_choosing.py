@@ -76,7 +76,7 @@ def test_the_menu_says_what_each_choice_brings(visit, example):
     # The letter of a tool that is not shown says why; once the answer to the action is there.
     one.until(
         "() => { document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'p', bubbles: true}));"
-        " return document.querySelector('.prompt').textContent.includes('Place a worker: this turn picks workers up'); }"
+        " return document.querySelector('.prompt').textContent.includes('this turn picks workers up'); }"
     )
 
 
