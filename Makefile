@@ -119,12 +119,13 @@ profile: .venv-profile/.installed
 	CEXT_PROFILE=1 MEXICA_AI_NATIVE=0 .venv-profile/bin/python -m pip install --quiet .
 	@touch $@
 
-# Style and types: ruff, mypy and cython-lint.
+# Style and types: ruff, mypy and cython-lint; of the scripts of the page tsc, if there is npm.
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PATH="$(BIN):$$PATH" $(BIN)/cython-lint cext tests/games examples/plugin_game
+	.ci/check-scripts
 
 # The protos: their style, and that they do not break published clients; needs npm.
 lint-protos:

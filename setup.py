@@ -244,7 +244,7 @@ setup(
         "mexica_ai.web": [
             f"static/{folder}*.{ending}"
             for folder in ("", "icons/", "vendor/")
-            for ending in ("js", "css", "html", "json", "txt", "svg", "png")
+            for ending in ("js", "ts", "css", "html", "json", "txt", "svg", "png")
         ],
     },
     ext_modules=[]

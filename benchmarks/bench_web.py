@@ -130,7 +130,7 @@ def measure_analysis(client, seconds):
 def measure_memory(client, process):
     """Return the memory of the process with many games of many turns, in MB."""
     for _ in range(NUM_GAMES):
-        call(client, "POST", "/api/games", {"example": "mexica_game.jsonl"})
+        call(client, "POST", "/api/games", {"example": "mexica_game.jsonl", "record": 1})
     fields = dict(line.split(":\t") for line in Path(f"/proc/{process.pid}/status").read_text().splitlines()[:30])
     return {"memory_mb": round(int(fields["VmRSS"].split()[0]) / 1024)}
 

@@ -1,29 +1,30 @@
-"""A game that persons play against engines: seats, the turn being entered, undo and redo, a record on disk.
+"""A game that persons play against engines in a terminal: undo and redo, a record on disk.
 
-Knows no terminal; `mexica_ai.cli.play` talks.
+Knows no terminal; `mexica_ai.cli.play` talks. The game itself is a `mexica_ai.table.Table`.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from mexica_ai import __version__
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.base import Engine
-from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import make_record
 from mexica_ai.game.text_forms import viewer_name
 from mexica_ai.game.variations import Line, fit, with_lines
 from mexica_ai.io import files
-from mexica_ai.io.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
+from mexica_ai.io.errors import IllegalActionError, NotationError, PositionError
 from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
+from mexica_ai.table import Drafted, Event, Resigned, Seat, Started, Table, TookBack, Turned, begin, fold
+
 
 Player = TypeVar("Player")
 
@@ -79,6 +80,13 @@ class Session:
     luck : int, optional
         What random events are drawn from, 0 <= luck < 2**63; by default drawn. Whoever knows it knows them. An event
         that is taken back comes again if the same turns lead to it.
+
+    Attributes
+    ----------
+    table : Table
+        The game so far.
+    position : Position
+        As it stands, with the turns as its history; not to be changed.
     """
 
     def __init__(
@@ -95,29 +103,38 @@ class Session:
                 reason="VIEWER_MISMATCH",
                 path="position.viewer",
             )
-        self.position = position
         self.engines = engines
-        self.resigned: int | None = None
         self.lines = lines
         self.luck = resolve_seed(luck)
         self._record = record
-        self._undone: list[list[list[str]]] = []  # what each undo took back, in the order in which it was played
-        self._keep()
+        self._undone: list[list[Event]] = []  # what plays again what each undo took back
+        seats = tuple(Seat("engine") if seat in engines else Seat() for seat in range(position.players))
+        turns = [tuple(turn) for turn in position.history]
+        events: list[Event] = [Turned(turn) for turn in (turns[:-1] if position.is_within_turn else turns)]
+        events += [Drafted(turns[-1])] if position.is_within_turn else []
+        start = Started(position.start, seats)
+        self.table, self.position = begin(start), position.copy()
+        self._keep(fold(start, events))
+
+    @property
+    def resigned(self) -> int | None:
+        """The seat that has given up."""
+        return self.table.resigned
 
     @property
     def is_over(self) -> bool:
         """Whether the game is over, or a seat has resigned."""
-        return self.position.is_over or self.resigned is not None
+        return self.table.is_over
 
     @property
     def persons(self) -> list[int]:
         """The seats of persons."""
-        return [seat for seat in range(self.position.players) if seat not in self.engines]
+        return self.table.persons
 
     @property
     def hides(self) -> bool:
         """Whether seats see different things."""
-        return registry.get(self.position.game).views is not None
+        return self.table.hides
 
     def view(self, seat: int | None) -> Position:
         """Return what a seat sees of the position; None: all of it."""
@@ -126,24 +143,19 @@ class Session:
     # --- playing
 
     def play(self, actions: list[str]) -> None:
-        """Play actions of the person to move; after an error all of them are taken back."""
-        done = 0
-        try:
-            for action in actions:
-                if done and not self.position.is_within_turn:
-                    raise IllegalActionError(
-                        f"{quote(action)} comes after the end of the turn; expected no more",
-                        reason="TURN_ALREADY_ENDED",
-                        path="turn",
-                    )
-                self.position.push_action(action)
-                done += 1
-        except MexicaAIError:
-            for _ in range(done):
-                self.position.pop()
-            raise
+        """Play actions of the person to move; after an error nothing is played."""
+        position = self.position.copy()
+        for number, action in enumerate(actions):
+            if number and not position.is_within_turn:
+                raise IllegalActionError(
+                    f"{quote(action)} comes after the end of the turn; expected no more",
+                    reason="TURN_ALREADY_ENDED",
+                    path="turn",
+                )
+            position.push_action(action)
+        turn = (*self.table.draft, *actions)
+        self._apply(Drafted(turn) if position.is_within_turn else Turned(turn))
         self._undone.clear()
-        self._keep()
 
     def think(self, stop: Stop) -> Result:
         """Let the engine to move search, and play its turn."""
@@ -155,23 +167,21 @@ class Session:
 
     def push(self, turn: list[str]) -> None:
         """Play a whole turn of any seat, or the random event that is due."""
-        self.position.push(turn)
+        self._apply(Turned(tuple(turn)))
         self._undone.clear()
-        self._keep()
 
     def draw(self) -> list[str]:
         """Draw the random event that is due; return it."""
-        number = len(self.position.history)
-        event = self.position.draw(random.Random(f"luck {self.luck}, turn {number}").getrandbits(63))
-        self._keep()
+        number = len(self.table.turns)
+        event = self.table.now.copy().draw(random.Random(f"luck {self.luck}, turn {number}").getrandbits(63))
+        self._apply(Turned(tuple(event)))
         return event
 
     def resign(self) -> None:
         """Let the person to move give up."""
-        while self.position.is_within_turn:
-            self.position.pop()
-        self.resigned = self.position.to_move
-        self._keep()
+        seat = self.table.now.to_move
+        assert seat is not None
+        self._apply(Resigned(seat))
 
     def undo(self) -> bool:
         """Take back the last action of the turn being entered, else the last turn of a person and all after it.
@@ -181,33 +191,25 @@ class Session:
         bool
             False if there is nothing to take back.
         """
-        taken: list[list[str]] = []
-        if self.resigned is not None:
-            self.resigned = None
-            self._keep()
-            return True
-        if self.position.is_within_turn:
-            taken.append(self.position.pop())
+        table = self.table
+        if table.resigned is not None:
+            self._apply(TookBack(len(table.turns)))
+        elif table.draft:
+            self._apply(Drafted(table.draft[:-1]))
+            self._undone.append([Drafted(table.draft)])
+        elif (limit := table.last_of_person()) is not None:
+            self._apply(TookBack(limit))
+            self._undone.append([Turned(turn) for turn in table.turns[limit:]])
         else:
-            trial = self.position.copy()
-            while trial.history:
-                taken.append(trial.pop())
-                if trial.to_move in self.persons and not trial.is_within_turn:
-                    break
-            else:
-                return False
-            self.position = trial
-        self._undone.append(taken[::-1])
-        self._keep()
+            return False
         return True
 
     def redo(self) -> bool:
         """Play what the last undo took back; return False if there is nothing."""
         if not self._undone:
             return False
-        for actions in self._undone.pop():
-            self.position.push(actions, partial=True)
-        self._keep()
+        self._apply(*self._undone[-1])
+        self._undone.pop()
         return True
 
     def again(self, by: int = 1, record: str | None = None) -> Session:
@@ -225,39 +227,49 @@ class Session:
         engines = {seat: engine for seat, engine in enumerate(moved) if engine is not None}
         return Session(start, engines, record, luck=self.luck)
 
+    def _apply(self, *events: Event) -> None:
+        table = self.table
+        for event in events:
+            table = table.apply(event)
+        self._keep(table)
+
+    def _keep(self, table: Table) -> None:
+        """Go on with a table, once its record is on disk."""
+        if self._record is not None and not table.draft:
+            self._save(table, self._record)
+        self.table, self.position = table, table.position(with_draft=True)
+
     # --- the record
 
     def record(self) -> JsonObject:
         """Return the record of the game so far, without a turn that has not ended."""
-        position = self.position.copy()
-        while position.is_within_turn:
-            position.pop()
-        names = [self.engines[seat].name if seat in self.engines else "person" for seat in range(position.players)]
-        details: dict[str, Any] = {"engines": names, "build": __version__}
-        if self.resigned is not None:
-            details["forfeit"] = {"seat": self.resigned, "reason": "resigned", "detail": ""}
-        record = make_record(position, **details)
-        return record if self.lines is None else with_lines(record, fit(self.lines, record["turns"]))
+        return self._record_of(self.table)
 
     def save(self, path: str, option: str = "") -> None:
         """Write the record to a file; OSError if that fails, which names the option if it is given."""
-        files.replace(path, json.dumps(self.record()) + "\n", option)
+        self._save(self.table, path, option)
 
-    def _keep(self) -> None:
-        if self._record is not None and not self.position.is_within_turn:
-            self.save(self._record, "--record")
+    def _record_of(self, table: Table) -> JsonObject:
+        names = [self.engines[seat].name if seat in self.engines else "person" for seat in range(len(table.seats))]
+        return record_of(table, names, self.lines)
 
-    # --- what others see
+    def _save(self, table: Table, path: str, option: str = "") -> None:
+        files.replace(path, json.dumps(self._record_of(table)) + "\n", option)
 
-    def seen(self, before: Position, turn: list[str], viewer: int) -> list[str]:
-        """Return a turn of another seat, or a random event, as a seat sees it: without operands that it cannot know."""
-        views = registry.get(before.game).views
-        if views is None:
-            return turn
-        shown, now = [], before.copy()
-        for action in turn:
-            mover = now.to_json()["to_move"]  # of a random event, the seat that goes on after it
-            now.push_action(action)
-            is_hidden = mover != viewer and views.is_secret(action, now.to_json())
-            shown.append(action.split()[0] if is_hidden else action)
-        return shown
+
+def record_of(table: Table, names: Iterable[str], lines: Line | None = None) -> JsonObject:
+    """Return the record of a game so far, without a turn that has not ended.
+
+    Parameters
+    ----------
+    table : Table
+    names : iterable of str
+        Those of the players.
+    lines : Line, optional
+        Comments and variations, of which those of turns that are no longer played are left out.
+    """
+    details: dict[str, Any] = {"engines": list(names), "build": __version__}
+    if table.resigned is not None:
+        details["forfeit"] = {"seat": table.resigned, "reason": "resigned", "detail": ""}
+    record = make_record(table.position(), **details)
+    return record if lines is None else with_lines(record, fit(lines, record["turns"]))

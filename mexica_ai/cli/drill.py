@@ -13,7 +13,7 @@ from mexica_ai.analysis.annotate import TurnEvaluation, check_played, evaluate_r
 from mexica_ai.analysis.drill import Exercise, Verdict
 from mexica_ai.analysis.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS
 from mexica_ai.cli import common
-from mexica_ai.cli.play import Quit, Table
+from mexica_ai.cli.play import Quit, Talk
 from mexica_ai.cli.records import read_records
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.game.position import Position
@@ -259,7 +259,7 @@ class _Next(Exception):  # noqa: N818, it is no error
     """The person goes on to the next exercise."""
 
 
-class _Trainer(Table):
+class _Trainer(Talk):
     """Talks with the person who solves a drill."""
 
     help_text = HELP

@@ -25,6 +25,7 @@ from mexica_ai.game.variations import Line, lines_of
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.session import Session
+from mexica_ai.table import seen_turn
 
 SUMMARY = "play a game against engines"
 DESCRIPTION = f"""\
@@ -152,7 +153,7 @@ def run(args: argparse.Namespace) -> int:
                     defaults["level"] = args.level
                 engines[seat] = stack.enter_context(make_engine(spec, **defaults))
         adviser = stack.enter_context(make_engine(parse_spec("mcts")))
-        Table(Session(position, engines, record, lines), adviser, record).play()
+        Talk(Session(position, engines, record, lines), adviser, record).play()
     return 0
 
 
@@ -215,7 +216,7 @@ class Quit(Exception):  # noqa: N818, it is no error
     """The person ends the program."""
 
 
-class Table:
+class Talk:
     """Talks with the persons."""
 
     help_text = HELP  # with {example} for an action
@@ -273,7 +274,7 @@ class Table:
 
     def _engine_turn(self) -> None:
         session = self._session
-        before, seat = session.position.copy(), self._mover()
+        before, seat = session.table.now, self._mover()
         name = terminal.shorten(session.engines[seat].name)
         with common.stop_on_interrupt() as stop, common.Progress(f"seat {seat} ({name}) thinks") as progress:
             progress.show(f"seat {seat} ({name}) thinks (Ctrl-C: it plays the best so far)")
@@ -282,7 +283,7 @@ class Table:
         turn = result.turn
         if session.hides:
             viewers = session.persons
-            turn = session.seen(before, turn, viewers[0]) if viewers else turn
+            turn = seen_turn(before, turn, viewers[0]) if viewers else turn
         head = f"seat {seat} ({name}): "
         self._say("\n".join(terminal.wrap_turn(turn, terminal.width(), head, " " * 4)))
 
@@ -454,7 +455,7 @@ class Table:
         if not rest.isdecimal() or int(rest) > len(history):
             self._say(f"no: show {rest}: expected a number of turns from 0 to {len(history)}")
             return
-        position = self._session.position.start
+        position = self._session.table.positions[0].copy()
         for turn in history[: int(rest)]:
             position.push(turn, partial=True)
         if self._session.hides and self._session.persons:

@@ -22,7 +22,8 @@ DESCRIPTION = """\
 Serve a page to play against levels and engines, to analyse and to review games,
 and to edit positions, until SIGTERM or Ctrl-C. The command prints the URL when
 it is ready, and opens it in the browser. Anyone who has the URL can use the
-page: it contains a token. Games are kept in a folder after every turn.
+page: it contains a token, which a restart on the same port keeps (--new-token:
+not). Games are kept in a folder after every turn.
 
 The page calls the engine service: that of --server, or one that the command
 starts for itself. An address other than a loopback address needs encryption
@@ -65,6 +66,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=1,
         metavar="N",
         help="threads of one search, without --server (default: 1)",
+    )
+    parser.add_argument(
+        "--new-token",
+        action="store_true",
+        help="make a new URL, so that browsers that have opened the page before must open it",
     )
     parser.add_argument("--no-open", action="store_true", help="do not open a browser")
     parser.add_argument("--tls-certificate", metavar="FILE", help="PEM file of the page's certificate chain")
@@ -145,6 +151,7 @@ def run(args: argparse.Namespace) -> int:
             tls_key=args.tls_key,
             origin=args.origin,
             opens=not args.no_open,
+            is_new=args.new_token,
         )
     )
 

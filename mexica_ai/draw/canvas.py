@@ -26,6 +26,8 @@ class Canvas:
         The elements, those below first.
     places : dict of str to Box
         The targets.
+    first : str
+        How the names of the targets begin that a page shows first where it cannot show all.
     """
 
     def __init__(self, paint: Paint, *, targets: bool = False) -> None:
@@ -33,6 +35,7 @@ class Canvas:
         self.targets = targets
         self.parts: list[str] = []
         self.places: dict[str, Box] = {}
+        self.first = ""
 
     @contextmanager
     def hint(self, name: str) -> Iterator[None]:
@@ -82,5 +85,8 @@ class Canvas:
         # What lies within another target comes after it, so that it can be clicked.
         for target, (x, y, width, height) in sorted(self.places.items(), key=lambda place: -place[1][2] * place[1][3]):
             size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
-            parts.append(element("rect", **size, fill_opacity="0", data_target=target, class_="target"))
+            first = "1" if self.first and target.startswith(self.first) else None
+            parts.append(
+                element("rect", **size, fill_opacity="0", data_target=target, data_first=first, class_="target")
+            )
         return group(parts, class_="targets")

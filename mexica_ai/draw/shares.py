@@ -10,8 +10,23 @@ from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import seat_mark
 from mexica_ai.draw.svg import document, element, escape, group, path, text
 
-WIDTH, HEIGHT, LOSSES = 860, 260, 90
-LEFT, TOP, RIGHT = 52, 56, 24
+
+@dataclass(frozen=True)
+class _Size:
+    """Sizes of the picture's parts: of the shares and below them the losses, and what is round them."""
+
+    width: int = 860
+    height: int = 260
+    losses: int = 90
+    left: int = 52
+    right: int = 24
+    seat: int = 84  # of a seat's name
+    numbers: int = 16  # of turns, at most
+
+    top = 56
+
+
+_NARROW = _Size(width=348, height=130, losses=44, left=40, right=20, seat=74, numbers=8)
 
 
 @dataclass(frozen=True)
@@ -45,7 +60,15 @@ class Turn:
     before: Sequence[float] | None = None
 
 
-def draw_shares(turns: Sequence[Turn], *, players: int, theme: str = "light", title: str = "", link: str = "") -> str:
+def draw_shares(
+    turns: Sequence[Turn],
+    *,
+    players: int,
+    theme: str = "light",
+    title: str = "",
+    link: str = "",
+    is_narrow: bool = False,
+) -> str:
     """Return the picture of a game's course.
 
     Parameters
@@ -60,54 +83,59 @@ def draw_shares(turns: Sequence[Turn], *, players: int, theme: str = "light", ti
         The heading.
     link : str
         Where a click on a turn leads, with ``{}`` for its number. Default: nowhere.
+    is_narrow : bool
+        For a column beside a board.
     """
-    paint = Paint(theme)
+    paint, size = Paint(theme), _NARROW if is_narrow else _Size()
     last = max((turn.number for turn in turns), default=1)
     first = min((turn.number for turn in turns), default=1) - 1
-    step = (WIDTH - LEFT - RIGHT) / max(last - first, 1)
+    step = (size.width - size.left - size.right) / max(last - first, 1)
 
     def x(number: float) -> float:
-        return LEFT + (number - first) * step
+        return size.left + (number - first) * step
 
     def y(share: float) -> float:
-        return TOP + (1 - share) * HEIGHT
+        return size.top + (1 - share) * size.height
 
-    height = TOP + HEIGHT + LOSSES + 80
-    parts = [element("rect", width=float(WIDTH), height=float(height), **paint("paper"))]
-    parts.append(text(LEFT, 24, title or "Expected share of the win", 16, font_weight="bold", **paint("ink")))
+    height, end = size.top + size.height + size.losses + 80, size.width - size.right
+    parts = [element("rect", width=float(size.width), height=float(height), **paint("paper"))]
+    parts.append(text(size.left, 24, title or "Expected share of the win", 16, font_weight="bold", **paint("ink")))
     for percent in range(0, 101, 25):
-        parts.append(element("path", d=f"M{LEFT} {y(percent / 100):g}H{WIDTH - RIGHT}", **paint(None, "line", 1.0)))
+        parts.append(element("path", d=f"M{size.left} {y(percent / 100):g}H{end}", **paint(None, "line", 1.0)))
         label = f"{percent} %"
-        parts.append(text(LEFT - 8, y(percent / 100) + 4, label, 11, text_anchor="end", **paint("soft")))
+        parts.append(text(size.left - 8, y(percent / 100) + 4, label, 11, text_anchor="end", **paint("soft")))
     ends = _apart({seat: y(turns[-1].after[seat]) for seat in range(players)} if turns else {})
     for seat in range(players):
         parts.append(_curve(paint, seat, turns, x, y))
         if seat in ends:
-            parts.append(seat_mark(paint, seat, WIDTH - RIGHT + 12, ends[seat], 5))
+            parts.append(seat_mark(paint, seat, end + 12, ends[seat], 5))
         parts += [
-            seat_mark(paint, seat, LEFT + 6 + 84 * seat, 41, 6),
-            text(LEFT + 17 + 84 * seat, 45, f"Seat {seat}", 12, **paint("ink")),
+            seat_mark(paint, seat, size.left + 6 + size.seat * seat, 41, 6),
+            text(size.left + 17 + size.seat * seat, 45, f"Seat {seat}", 12, **paint("ink")),
         ]
-    base = TOP + HEIGHT + 26
+    base = size.top + size.height + 26
     most = max([0.2, *(turn.loss for turn in turns)])
-    parts.append(text(LEFT, base - 6, "given away by each turn", 11, **paint("soft")))
-    for share, label in ((0, "0"), (LOSSES, f"{100 * most:.0f} %")):
-        parts.append(text(LEFT - 8, base + share + 4, label, 11, text_anchor="end", **paint("soft")))
-        parts.append(element("path", d=f"M{LEFT} {base + share:g}H{WIDTH - RIGHT}", **paint(None, "line", 1.0)))
+    parts.append(text(size.left, base - 6, "given away by each turn", 11, **paint("soft")))
+    for share, label in ((0, "0"), (size.losses, f"{100 * most:.0f} %")):
+        parts.append(text(size.left - 8, base + share + 4, label, 11, text_anchor="end", **paint("soft")))
+        parts.append(element("path", d=f"M{size.left} {base + share:g}H{end}", **paint(None, "line", 1.0)))
     wide = min(step * 0.7, 14.0)
     bars = []
     for turn in turns:
-        shown = _loss(paint, turn, x(turn.number) - step / 2, base, LOSSES * max(turn.loss, 0.0) / most, wide, step)
+        tall = size.losses * max(turn.loss, 0.0) / most
+        shown = _loss(paint, size, turn, x(turn.number) - step / 2, base, tall, wide, step)
         bars.append(element("a", shown, href=link.format(turn.number)) if link else shown)
     parts.append(group(bars, class_="losses"))
-    every = max(1, round((last - first) / 16 / 5) * 5) if last - first > 16 else 1
+    every = max(1, round((last - first) / size.numbers / 5) * 5) if last - first > size.numbers else 1
     for number in range(first + 1, last + 1):
         if number % every == 0:
             parts.append(text(x(number) - step / 2, height - 10, number, 11, text_anchor="middle", **paint("soft")))
-    return document(WIDTH, height, "".join(parts), title or "Expected share of the win, by turn")
+    return document(size.width, height, "".join(parts), title or "Expected share of the win, by turn")
 
 
-def _loss(paint: Paint, turn: Turn, middle: float, base: float, tall: float, wide: float, step: float) -> str:
+def _loss(
+    paint: Paint, size: _Size, turn: Turn, middle: float, base: float, tall: float, wide: float, step: float
+) -> str:
     """Return the bar of a turn's loss, its mark, and the area around it with a hint."""
     bar = element(
         "rect",
@@ -121,7 +149,7 @@ def _loss(paint: Paint, turn: Turn, middle: float, base: float, tall: float, wid
         bar += text(middle, base + tall + 13, turn.mark, 12, text_anchor="middle", font_weight="bold", **paint("ink"))
         bar += seat_mark(paint, turn.seat, middle, base + tall + 22, 4)
     words = f"turn {turn.number}, seat {turn.seat}: {turn.label}, gives away {100 * turn.loss:.1f} %"
-    place = {"x": middle - step / 2, "y": float(TOP), "width": step, "height": float(HEIGHT + LOSSES)}
+    place = {"x": middle - step / 2, "y": float(size.top), "width": step, "height": float(size.height + size.losses)}
     area = element("rect", **place, fill_opacity="0")
     hint = element("title", escape(words))
     return group([hint, bar, area], class_="turn", data_target=f"turn:{turn.number}")

@@ -31,7 +31,7 @@ from cext.core.contract.game import State
 from cext.core.learning.weights import Weights, WeightsSpec
 from mexica_ai.game import weights as files_of_weights
 from mexica_ai.game.compact import bad_compact
-from mexica_ai.game.entry import Entry, Kind, Tool, choice
+from mexica_ai.game.entry import Entry, Gain, Kind, Tool, choice
 from mexica_ai.game.phrases import Phrase
 from mexica_ai.io.errors import NotationError, PositionError
 from mexica_ai.io.json_types import JsonObject
@@ -320,6 +320,58 @@ class Reasons:
 
 
 @dataclass(frozen=True)
+class Clicks:
+    """What a page says of the actions that a person chooses from, and of what cannot be (`mexica_ai.game.clicks`).
+
+    Attributes
+    ----------
+    gain : (fields, action, play) -> Gain
+        What a legal action, as text, brings, from a position that the seat to move may see. `play()` returns the JSON
+        position after it. Asked for all legal actions, so consider to call `play` only where that is needed. Default:
+        nothing.
+    meant : (fields, tool, targets) -> list of str
+        The actions, as text, that a person may mean who chooses a tool and clicks targets of the picture, in any order
+        and not all of them; the likeliest first. They are asked for why they are not legal. The targets may be any of
+        `Picture.describe_targets`. Empty if the tool has nothing to do with them. Default: always.
+    plain : (words) -> str
+        A reason of `Reasons.why_illegal` without the codes that only text forms use. Default: as it is.
+    wasted : (fields) -> str
+        What the seat to move gives up if it ends its turn, such as ``2 AP``; "" for nothing. Default: nothing.
+    walks : tuple of str
+        Verbs of actions that move one piece to the first target of their entry: several in a row are offered as one, to
+        where the last one leads. Default: none.
+    """
+
+    gain: Callable[[Fields, str, Callable[[], Fields]], Gain] = lambda fields, action, play: Gain()
+    meant: Callable[[Fields, str, Sequence[str]], list[str]] = lambda fields, tool, targets: []
+    plain: Callable[[str], str] = lambda words: words
+    wasted: Callable[[Fields], str] = lambda fields: ""
+    walks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Words:
+    """Actions in the words of the rules, for people: lists of turns, and what the others play (`mexica_ai.game.words`).
+
+    Attributes
+    ----------
+    tell : (actions, before, after) -> str
+        A clause in the past tense without its subject, such as ``founded 12 at B4``, of one action or of several that
+        are told together; of a random event, what has come. "" leaves out what only ends a turn. Without points, which
+        are shown anyway, and without seats. `before` and `after` are JSON positions. They are views, if a seat is
+        told; then an action of which it must not know the operands is its first word alone. Default: the text form.
+    joins : (actions, following) -> bool
+        Whether an action is told together with those before it, such as the steps of a walk. Default: no action is.
+    round_of : (fields) -> str
+        The caption of the round in which a turn from this position is played, such as ``Round 3``. Default: none.
+    """
+
+    tell: Callable[[Sequence[str], Fields, Fields], str] = lambda actions, before, after: "; ".join(actions)
+    joins: Callable[[Sequence[str], str], bool] = lambda actions, following: False
+    round_of: Callable[[Fields], str] = lambda fields: ""
+
+
+@dataclass(frozen=True)
 class Learning:
     """The part of a game for learning: the layout of observations and weights.
 
@@ -494,6 +546,8 @@ class Game:
     editor : Editor, optional
         The brushes and controls of an editor of positions; without one a position is edited as JSON.
     reasons : Reasons
+    clicks : Clicks
+    words : Words
     learning : Learning
     proposals : Proposals, optional
         Needed if there are actions on which seats must agree.
@@ -518,6 +572,8 @@ class Game:
     picture: Picture = Picture()
     editor: Editor | None = None
     reasons: Reasons = Reasons()
+    clicks: Clicks = Clicks()
+    words: Words = Words()
     learning: Learning = Learning()
     proposals: Proposals | None = None
     teaching: Teaching | None = None

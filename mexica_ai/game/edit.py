@@ -5,6 +5,7 @@ for a value of the JSON position. It applies commands to a position, which need 
 palette and sends commands knows no game. A command is one of
 
 - ``{"brush": NAME, "target": TARGET}``: use a brush on a target of the picture;
+- ``{"brush": NAME, "targets": [TARGET, ...]}``: draw it over targets, one step for all;
 - ``{"from": TARGET, "to": TARGET}``: move what lies there;
 - ``{"path": PATH, "value": VALUE}``: set the value of a control;
 - ``{"path": PATH, "item": ITEM, "count": N}``: set the number of an item in a bag;
@@ -15,6 +16,7 @@ palette and sends commands knows no game. A command is one of
 
 from __future__ import annotations
 
+import contextlib
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
@@ -27,11 +29,14 @@ from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import check_shape, quote, readable
 
 BRUSH = "brush:"
+_MAX_STROKE = 512  # targets that a brush is drawn over at a time
 _MAX_COUNT = 99  # of one item in a bag
 _MAX_ENTRIES = 64  # of a list that are shown as faulty
 _ICON = 28  # pixels
+_KEY = re.compile(r"`([a-z_]+)`|\b([a-z]+(?:_[a-z]+)+)\b")  # a key of the JSON form in a message
 _COMMANDS: tuple[dict[str, Any], ...] = (
     {"brush": str, "target": str},
+    {"brush": str, "targets": [str]},
     {"from": str, "to": str},
     {"path": str, "value": object},
     {"path": str, "item": object, "count": int},
@@ -55,12 +60,15 @@ class Brush:
         Caption of its button.
     icon : str
         Elements of a picture of 28 x 28, with classes for colours.
+    strokes : bool
+        Whether a drag draws it over all targets on its way; else a drag moves what lies there.
     """
 
     name: str
     key: str
     label: str
     icon: str = ""
+    strokes: bool = False
 
 
 @dataclass(frozen=True)
@@ -137,8 +145,8 @@ def button(path: str, label: str) -> Control:
 
 
 def seats(players: int) -> list[tuple[int, str]]:
-    """Return the seats as values of a choice."""
-    return [(seat, f"seat {seat}") for seat in range(players)]
+    """Return the seats as values of a choice; people count them from 1."""
+    return [(seat, f"seat {seat + 1}") for seat in range(players)]
 
 
 def _labelled(choices: Iterable[Any]) -> tuple[tuple[Any, str], ...]:
@@ -228,6 +236,10 @@ class Editor(Protocol):
         """Use a brush on a target; changes `fields`. May raise NotationError (`refuse`)."""
         return None
 
+    def has(self, fields: JsonObject, brush: str, target: str) -> bool:
+        """Return whether a target has what a brush draws over it, so that drawing changes nothing there."""
+        return False
+
     def move(self, fields: JsonObject, start: str, end: str) -> None:
         """Move what lies on a target to another one; changes `fields`. May raise NotationError (`refuse`)."""
         return None
@@ -245,6 +257,14 @@ class Editor(Protocol):
 
     def tidy(self, fields: JsonObject) -> None:
         """Write lists in their order, and what the rest determines; changes `fields` after each command."""
+
+    def name(self, data: Any, path: str) -> str:
+        """Return what a path, without ``$.``, is to people, where neither a control nor its keys tell."""
+        return ""
+
+    def say(self, text: str) -> str:
+        """Return what a fault says, with words in place of codes that only the JSON form has."""
+        return text
 
     def drawable(self, data: Any) -> JsonObject:
         """Return what is drawn of a position, which may be a faulty one. Default: what has the shape."""
@@ -290,6 +310,28 @@ class Editor(Protocol):
         controls = [control.path for group in groups for control in group.controls]
         return [self._place(data, path.removeprefix("$").removeprefix("."), controls) for path in paths]
 
+    def words(self, data: Any, path: str, text: str) -> tuple[str, str]:
+        """Return the place and the text of a fault as people say them.
+
+        Parameters
+        ----------
+        data : object
+            The position.
+        path : str
+            Of the fault, without ``$.``.
+        text : str
+            What it says of the place.
+        """
+        groups = self.groups(readable(data, self.shape))
+        place = self.name(data, path) or _name_of_control(groups, path) or name_of_path(path)
+        labels = {str(steps_of(control.path)[-1]): control.label for group in groups for control in group.controls}
+
+        def label(match: re.Match[str]) -> str:
+            key = match[1] or match[2]
+            return f"“{labels[key]}”" if key in labels else match[0]
+
+        return place, _KEY.sub(label, self.say(text))
+
     def _place(self, data: Any, path: str, controls: list[str]) -> dict[str, list[str]]:
         found = [control for control in controls if _is_within(path, control)]
         found = found or [control for control in controls if _is_within(control, path)]
@@ -299,11 +341,24 @@ class Editor(Protocol):
         if "brush" in command:
             if command["brush"] not in [brush.name for brush in self.brushes(fields)]:
                 raise refuse("brush", f"there is no brush {quote(command['brush'])}; expected one of the palette")
-            self.click(fields, command["brush"], command["target"])
+            if "target" in command:
+                self.click(fields, command["brush"], command["target"])
+            else:
+                self._draw_over(fields, command["brush"], command["targets"])
         elif "from" in command:
             self.move(fields, command["from"], command["to"])
         else:
             self._set(fields, command)
+
+    def _draw_over(self, fields: JsonObject, brush: str, targets: list[str]) -> None:
+        if len(targets) > _MAX_STROKE or not next(one for one in self.brushes(fields) if one.name == brush).strokes:
+            raise refuse(
+                "targets", f"given {len(targets)}; expected {_MAX_STROKE} at most, of a brush that can be drawn"
+            )
+        for target in dict.fromkeys(targets):
+            if not self.has(fields, brush, target):
+                with contextlib.suppress(NotationError):  # the way may lead over targets on which it cannot be used
+                    self.click(fields, brush, target)
 
     def _set(self, fields: JsonObject, command: JsonObject) -> None:
         path = command["path"]
@@ -330,6 +385,34 @@ class Editor(Protocol):
             value = _with_item(control, command)
         self.set(fields, path, value)
         self.changed(fields, path)
+
+
+def name_of_path(path: str) -> str:
+    """Return a path in words: ``temples[2].at`` is temple 3, ``seats[0].action_tokens`` is seat 1, action tokens."""
+    names: list[str] = []
+    for step in steps_of(path):
+        if isinstance(step, str):
+            names.append(step.replace("_", " "))
+        elif names:
+            names[-1] = f"{_singular(names[-1])} {step + 1}"
+    return ", ".join(names[:-1] if len(names) > 1 and names[-1] == "at" else names)
+
+
+def _singular(noun: str) -> str:
+    return f"{noun[:-3]}y" if noun.endswith("ies") else noun.removesuffix("s")
+
+
+def _name_of_control(groups: Sequence[Group], path: str) -> str:
+    """Return the caption of the control at a path, with that of its group if others have the same; "" without one."""
+    labels = [control.label for group in groups for control in group.controls]
+    for group in groups:
+        for control in group.controls:
+            if _is_within(path, control.path):
+                rest = steps_of(path[len(control.path) :])
+                entry = f", entry {rest[0] + 1}" if rest and isinstance(rest[0], int) else ""
+                title = f"{group.title}, " if labels.count(control.label) > 1 else ""
+                return f"{title}{control.label}{entry}"
+    return ""
 
 
 def refuse(where: str, message: str) -> NotationError:

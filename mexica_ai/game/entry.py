@@ -102,6 +102,24 @@ class Entry:
         return tuple(target.path for target in self.targets)
 
 
+class Gain(NamedTuple):
+    """What an action brings to the seat that plays it.
+
+    Attributes
+    ----------
+    words : str
+        Such as ``3 corn``, without what the action costs; "" if there is nothing to say.
+    worth : float
+        Of the choices of a menu, those of more worth come first. A rough measure for people, no evaluation.
+    is_empty : bool
+        Whether the action only gives up a choice; then it comes last.
+    """
+
+    words: str = ""
+    worth: float = 0.0
+    is_empty: bool = False
+
+
 def choice(words: str, name: str = "", kind: Kind = Kind.CHOICE) -> Target:
     """Return the target of a choice that the picture does not show.
 

@@ -1,7 +1,7 @@
 """Functions that the text forms and boards of several games share."""
 
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from mexica_ai.io.errors import NotationError, PositionError
 from mexica_ai.io.json_types import JsonObject
@@ -80,3 +80,9 @@ def wrap_entries(label: str, entries: Iterable[str]) -> list[str]:
 def count(number: float, noun: str, plural: str | None = None) -> str:
     """Return a number with its noun, such as ``1 card`` and ``2 cards``."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(things: Sequence[str]) -> str:
+    """Return things as a list in words, such as ``one, two and three``."""
+    *most, last = things
+    return f"{', '.join(most)} and {last}" if most else last

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import json
 import logging
 from collections.abc import AsyncIterator, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.applications import Starlette
@@ -29,17 +30,21 @@ from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.game import proposals, registry
 from mexica_ai.game.proposals import Verdict
 from mexica_ai.io.errors import NotationError
-from mexica_ai.io.strict import Nullable, check_shape, choice, quote
+from mexica_ai.io.strict import Nullable, check_shape, choice
 from mexica_ai.rpc.client import AsyncClient
-from mexica_ai.web import boards, editor, pictures, starts
+from mexica_ai.web import boards, commands, editor, pictures, starts, visibility
+from mexica_ai.web.clicks import why_not
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub, Stream
-from mexica_ai.web.games import MAX_GAMES, Game
+from mexica_ai.web.games import Game
+from mexica_ai.web.guard import MAX_RECORD
 from mexica_ai.web.jobs import Jobs
 from mexica_ai.web.journal import Folder
 from mexica_ai.web.requests import actions_of, body_of, line_of, number_of, theme_of, turn_of, viewer_of
 from mexica_ai.web.responses import EXCEPTION_HANDLERS, cacheable, download
 from mexica_ai.web.seats import DEFAULT_LEVEL, MAX_SECONDS, bad_value
+from mexica_ai.web.snapshot_types import GameInfo, Info
+from mexica_ai.web.store import Store
 from mexica_ai.web.turn_entry import learn_samples
 
 MAX_CANDIDATES = 20
@@ -83,16 +88,16 @@ class Site:
     """
 
     def __init__(self, folder: Folder, client: AsyncClient, engines: Mapping[str, EngineSpec]) -> None:
-        self._folder, self._client = folder, client
+        self._client = client
         self.hub = Hub()
         self.jobs = Jobs(client, self.hub, engines)
-        self._games: dict[str, Game | None] = dict.fromkeys(reversed(folder.ids()))  # None: still on disk
+        self.store = Store(folder, starts.restore)
         self._examples = _read_examples()
         for name, text in self._examples.items():
             if name.endswith(".jsonl"):
                 learn_samples(json.loads(text.splitlines()[0]))
         self._pictures: dict[str, str] = {}
-        self.hub.on_leave = self.jobs.drop_analysis
+        self.hub.on_leave = self._left
         self.hub.on_join = self._joined
         self.routes = [
             Route("/", self.page),
@@ -105,9 +110,11 @@ class Site:
             Route("/api/games", self.new_game, methods=["POST"]),
             Route("/api/games/{game}", self.snapshot, methods=["GET"]),
             Route("/api/games/{game}", self.remove, methods=["DELETE"]),
+            Route("/api/games/{game}/restore", self.put_back, methods=["POST"]),
             Route("/api/games/{game}/draft", self.draft, methods=["PUT"]),
             Route("/api/games/{game}/turn", self.turn, methods=["POST"]),
             Route("/api/games/{game}/drill", self.drill, methods=["POST"]),
+            Route("/api/games/{game}/why", self.why),
             Route("/api/games/{game}/at/{number}", self.at),
             Route("/api/games/{game}/at/{number}/{part}.svg", self.picture),
             Route("/api/games/{game}/analysis", self.analyze, methods=["PUT"]),
@@ -124,31 +131,15 @@ class Site:
 
     # --- games
 
-    def find(self, ident: str) -> Game:
-        """Return a game; ApiError if there is none."""
-        if ident not in self._games:
-            raise ApiError(404, "NO_GAME", f"no game {quote(ident)}")
-        game = self._games[ident]
-        if game is None:
-            try:
-                entries = self._folder.read(ident)
-                if not entries:
-                    del self._games[ident]
-                    raise ApiError(404, "NO_GAME", f"no game {quote(ident)}")
-                game = starts.restore(ident, entries)
-            except NotationError as error:
-                _logger.warning("%s", error)
-                raise ApiError(422, error.reason, f"the game cannot be read: {error}") from None
-            game.journal = self._folder.journal(ident)
-            self._games[ident] = game
-            self.jobs.go_on(game)
-        return game
-
     def _joined(self, ident: str) -> None:
-        self.jobs.go_on(self.find(ident))
+        self.jobs.go_on(self.store.find(ident))
+
+    def _left(self, ident: str) -> None:
+        with contextlib.suppress(ApiError):  # it was deleted
+            self.jobs.leave(self.store.find(ident))
 
     def _game_of(self, request: Request) -> Game:
-        return self.find(request.path_params["game"])
+        return self.store.find(request.path_params["game"])
 
     def _respond(self, game: Game, viewer: int | None, status: int = 200) -> JSONResponse:
         """Finish a command: let engines go on, send the new state to all pages, return the new snapshot."""
@@ -167,25 +158,24 @@ class Site:
 
     async def info(self, request: Request) -> JSONResponse:
         """Games, options, levels, engines and limits."""
-        return JSONResponse(
-            {
-                "games": [
-                    _game_info(name, [key for key, text in self._examples.items() if _game_name(text) == name])
-                    for name in registry.names()
-                ],
-                "levels": list(levels.LEVELS),
-                "levels_default": DEFAULT_LEVEL,
-                "engines": list(self.jobs.engines),
-                "caps": {"seconds": MAX_SECONDS, "candidates": MAX_CANDIDATES},
-            }
-        )
+        info: Info = {
+            "games": [
+                _game_info(name, [key for key, text in self._examples.items() if _game_name(text) == name])
+                for name in registry.names()
+            ],
+            "levels": list(levels.LEVELS),
+            "levels_default": DEFAULT_LEVEL,
+            "engines": list(self.jobs.engines.specs),
+            "caps": {"seconds": MAX_SECONDS, "candidates": MAX_CANDIDATES, "body": MAX_RECORD},
+        }
+        return JSONResponse(info)
 
     async def list_games(self, request: Request) -> JSONResponse:
         """All games, the newest first."""
         games = []
-        for ident in reversed(list(self._games)):
+        for ident in list(self.store):
             try:
-                games.append(self.find(ident).summary())
+                games.append(self.store.find(ident).summary())
             except ApiError as error:
                 if error.status != 404:  # else its file is gone
                     games.append({"id": ident, "error": str(error)})
@@ -195,37 +185,43 @@ class Site:
     async def new_game(self, request: Request) -> JSONResponse:
         """Begin a game."""
         data = await body_of(request)
-        if len(self._games) >= MAX_GAMES:
-            raise ApiError(429, "TOO_MANY_GAMES", f"there are {MAX_GAMES} games; expected to delete one first")
+        self.store.require_room()
         if isinstance(data, dict) and isinstance(data.get("from"), str):
-            self.find(data["from"])  # not in the thread: a game that comes from disk goes on
+            self.store.find(data["from"])  # not in the thread, which would read it at the same time as others
         make = functools.partial(
-            starts.create, data, names=list(self.jobs.engines), examples=self._examples, find=self.find
+            starts.create,
+            data,
+            names=list(self.jobs.engines.specs),
+            examples=self._examples,
+            find=self.store.find,
         )
         game = await asyncio.to_thread(make)
-        starts.begin_journal(game, self._folder)
-        self._games[game.id] = game
+        self.store.add(game)
         return self._respond(game, None, 201)
 
     async def snapshot(self, request: Request) -> JSONResponse:
         """The state of a game, as a page shows it."""
         game = self._game_of(request)
-        opens = request.query_params.get("open") == "1"
-        before = game.version
-        answer = JSONResponse(game.snapshot(viewer_of(request), opens))
-        assert game.version == before
-        return answer
+        viewer = viewer_of(request)
+        if request.query_params.get("open") == "1":
+            game.change(functools.partial(commands.hand_over, viewer=viewer))
+        return JSONResponse(game.snapshot(viewer))
 
     async def remove(self, request: Request) -> Response:
-        """Delete a game."""
-        game = self._game_of(request)
-        await self.jobs.forget(game)
-        self._folder.remove(game.id)
-        del self._games[game.id]
-        for stream in list(self.hub.of(game.id)):
-            stream.put("notice", {"game": game.id, "level": "warning", "message": "the game was deleted"})
+        """Delete a game; it can be put back."""
+        ident = request.path_params["game"]
+        game = self.store.remove(ident)
+        if game is not None:
+            self.jobs.forget(game)
+        for stream in list(self.hub.of(ident)):
+            stream.put("notice", {"game": ident, "level": "warning", "message": "the game was deleted"})
             stream.close()
         return Response(status_code=204)
+
+    async def put_back(self, request: Request) -> JSONResponse:
+        """Put back a game that was deleted."""
+        game = self.store.put_back(request.path_params["game"])
+        return JSONResponse(game.snapshot(None))
 
     async def draft(self, request: Request) -> JSONResponse:
         """Replace the turn being entered."""
@@ -233,8 +229,8 @@ class Site:
         viewer = data.get("viewer")
         if data["version"] == game.version - 1 and data["actions"] == game.draft:
             return JSONResponse(game.snapshot(viewer))  # the answer to the same request was lost
-        game.check_version(data["version"], viewer)
-        game.set_draft(data["actions"], viewer)
+        enter = functools.partial(commands.enter, viewer=viewer, actions=data["actions"])
+        game.change(enter, version=data["version"], viewer=viewer)
         return self._respond(game, viewer)
 
     async def turn(self, request: Request) -> JSONResponse:
@@ -243,42 +239,34 @@ class Site:
         event = data.pop("event", None) if isinstance(data, dict) else None
         check_shape(data, _TURN, "request")
         viewer = data.get("viewer")
-        game.check_version(data["version"], viewer)
-        if game.drill is not None:
-            raise ApiError(422, "DRILL", "the game is an exercise of a drill; expected an answer, not a turn")
         chosen = [name for name in _COMMANDS if data.get(name)] + ["event"] * bool(event)
         if len(chosen) > 1:
             raise NotationError(
                 f"request: given {', '.join(chosen)}; expected one of them", reason="BAD_REQUEST", path="request"
             )
+        game.check_version(data["version"], viewer)
+        if game.drill is not None:
+            raise ApiError(422, "DRILL", "the game is an exercise of a drill; expected an answer, not a turn")
+        change = functools.partial(game.change, version=data["version"], viewer=viewer)
         match chosen:
             case ["takeback"]:
+                change(commands.take_back)
                 await self.jobs.cancel_thinking(game)
-                game.take_back()
             case ["event"]:
-                self._event(game, event)
+                change(functools.partial(commands.happen, event=event))
             case ["stop"]:
                 await self.jobs.stop_thinking(game)
             case ["retry"]:
                 game.thinking = None
             case ["person"]:
+                change(functools.partial(commands.seat_person, seat=data.get("seat", -1)))
                 await self.jobs.cancel_thinking(game)
-                game.make_person(data.get("seat", -1))
+                self.jobs.engines.close(game, data["seat"])
             case ["resign"]:
-                game.resign(viewer)
+                change(functools.partial(commands.resign, viewer=viewer))
             case _:
-                game.commit(viewer, data.get("actions"))
+                change(functools.partial(commands.commit, viewer=viewer, actions=data.get("actions")))
         return self._respond(game, viewer)
-
-    @staticmethod
-    def _event(game: Game, event: Any) -> None:
-        if game.waiting != "event":
-            raise ApiError(422, "NO_CHANCE", "no random event is due; expected one")
-        if event is True:
-            game.draw()
-        else:
-            check_shape(event, [str], "request.event")
-            game.push(event)
 
     async def drill(self, request: Request) -> JSONResponse:
         """Answer an exercise, ask for a hint or the better turn, go on to the next one."""
@@ -291,20 +279,29 @@ class Site:
             raise ApiError(422, "NOT_NOW", f"the exercise is {drill.state}; expected one that waits for a turn")
         match data["do"]:
             case "answer":
-                turn = game.whole_turn(viewer, data.get("actions"))
+                actions = data.get("actions", game.draft)
+                turn = commands.whole_turn(game.table, viewer, actions)
                 await self._require_service()
-                game.check_version(data["version"], viewer)  # others may have come first meanwhile
+                enter = functools.partial(commands.enter, viewer=viewer, actions=actions)
+                game.change(enter, version=data["version"], viewer=viewer)  # others may have come first meanwhile
                 self.jobs.judge(game, turn)
             case "hint":
                 drill.hint = drill.attempt.hint()
-                game.changed()
+                game.renew()
             case "show":
-                drill.give_up()
-                game.note_outcome()
+                attempt, outcome = drill.given_up()
+                game.change(functools.partial(commands.note_outcome, outcome=outcome))
+                drill.go_on(attempt, None)
             case _:
+                game.change(functools.partial(commands.pose, number=drill.following()))
                 await self.jobs.drop_judged(game)
-                game.show_exercise(drill.following())
         return self._respond(game, viewer)
+
+    async def why(self, request: Request) -> JSONResponse:
+        """Why what a person clicks is not possible."""
+        query = request.query_params
+        answer = why_not(self._game_of(request), viewer_of(request), query.get("tool", ""), query.getlist("targets"))
+        return JSONResponse(answer)
 
     # --- positions, pictures, files
 
@@ -323,13 +320,14 @@ class Site:
         number, part = turn_of(request), request.path_params["part"]
         line, actions = line_of(request), actions_of(request)
         with_turn = request.query_params.get("turn") == "1"
-        turns = game.turns[: number + with_turn]
-        exercise = game.drill.number if game.drill is not None else None
-        key = json.dumps([game.id, exercise, number, part, viewer, theme, line, actions, with_turn, turns])
+        since = number_of(request, "since") or 0
+        turns = game.turns[: number + max(since, with_turn)]
+        exercise = game.table.number if game.drill is not None else None
+        key = json.dumps([game.id, exercise, number, part, viewer, theme, line, actions, with_turn, since, turns])
         svg = self._pictures.pop(key, None)
         if svg is None:
             svg = pictures.picture(
-                game, number, part, viewer, with_turn=with_turn, line=line, actions=actions, theme=theme
+                game, number, part, viewer, with_turn=with_turn, since=since, line=line, actions=actions, theme=theme
             )
         self._pictures[key] = svg
         if len(self._pictures) > _PICTURES_KEPT:
@@ -340,7 +338,7 @@ class Site:
     async def record(self, request: Request) -> Response:
         """The record of a game, as a file."""
         game = self._game_of(request)
-        game.require_open()
+        visibility.require_open(game.table)
         return download(json.dumps(game.record()) + "\n", f"{game.name}-{game.id[:8]}.jsonl")
 
     async def position(self, request: Request) -> Response:
@@ -356,11 +354,11 @@ class Site:
     async def shares(self, request: Request) -> Response:
         """The picture of an annotated game: shares of the win and losses."""
         game = self._game_of(request)
-        game.require_open()
+        visibility.require_open(game.table)
         theme = theme_of(request)
         evaluations = [one for _, one in sorted(game.evaluations.items())]
-        turns = graph_turns(game.session.record(), evaluations) if evaluations else []
-        svg = draw_shares(turns, players=game.now.players, theme=theme)
+        turns = graph_turns(game.plain_record(), evaluations) if evaluations else []
+        svg = draw_shares(turns, players=game.now.players, theme=theme, is_narrow=theme == "page")
         return cacheable(request, svg, "image/svg+xml", f"{game.name}-shares.svg" if theme != "page" else None)
 
     # --- jobs
@@ -395,14 +393,14 @@ class Site:
         """End an analysis, and return its result."""
         game = self._game_of(request)
         await self.jobs.end_analysis(game)
-        viewer = game.viewer_for(viewer_of(request))
+        viewer = visibility.viewer_for(game.table, viewer_of(request))
         analysis = game.analysis
         return JSONResponse({"analysis": analysis if analysis and analysis["viewer"] == viewer else None})
 
     async def annotate(self, request: Request) -> JSONResponse:
         """Start an annotation, or go on with it."""
         game, data = self._game_of(request), await body_of(request, {"seconds": float})
-        game.require_open()
+        visibility.require_open(game.table)
         if not 0 < data["seconds"] <= MAX_SECONDS:
             raise bad_value("request.seconds", data["seconds"], f"a number above 0, at most {MAX_SECONDS:g}")
         await self._require_service()
@@ -418,7 +416,7 @@ class Site:
     async def proposal(self, request: Request) -> JSONResponse:
         """Ask the engine whether it agrees to actions; by default to all that may be proposed."""
         data = await body_of(request, {"id": str, "at": int, "actions?": [str]})
-        game = self.find(data["id"])
+        game = self.store.find(data["id"])
         position = game.view_of(game.at(data["at"]), game.require_view(None))
         actions = data.get("actions", list(dict.fromkeys(proposals.offered(position))))
         verdict = Verdict(False, []) if not actions else await self._client.consider_proposal(position, actions)
@@ -429,7 +427,7 @@ class Site:
     async def events(self, request: Request) -> Response:
         """The stream of a page."""
         ident, viewer = request.query_params.get("game", ""), viewer_of(request)
-        game = self.find(ident) if ident else None
+        game = self.store.find(ident) if ident else None
         snapshot = game.snapshot(viewer) if game is not None else None
         stream = Stream(ident, viewer)
         if game is not None:
@@ -466,16 +464,17 @@ def make_app(site: Site) -> Starlette:
 # --- games and examples
 
 
-def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
+def _game_info(name: str, examples: list[str]) -> GameInfo:
     entry = registry.get(name)
-    kinds = {bool: "bool", int: "int", list: "ints"}
+    grid, proposals = entry.picture.grid, entry.proposals
+    kinds: dict[type, Literal["bool", "int", "ints"]] = {bool: "bool", int: "int", list: "ints"}
     return {
         "name": name,
         "title": entry.title,
         "players": list(range(2, entry.rules.max_players + 1)),
         "parts": list(boards.parts_of(entry)),
         "options": [
-            {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": option.default}
+            {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": _plain(option.default)}
             for option in entry.starts.options
         ],
         "tools": [
@@ -488,10 +487,14 @@ def _game_info(name: str, examples: list[str]) -> dict[str, Any]:
             }
             for tool in entry.picture.tools
         ],
-        "grid": entry.picture.grid,
-        "proposals": entry.proposals and {"label": entry.proposals.label, "question": entry.proposals.question},
+        "grid": None if grid is None else {"rows": grid["rows"], "columns": grid["columns"]},
+        "proposals": None if proposals is None else {"label": proposals.label, "question": proposals.question},
         "examples": [{"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples],
     }
+
+
+def _plain(value: int | tuple[int, ...] | None) -> int | list[int] | None:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _read_examples() -> dict[str, str]:

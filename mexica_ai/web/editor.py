@@ -18,6 +18,7 @@ from mexica_ai.io.errors import MexicaAIError, NotationError, Violation
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import check_shape, quote
 from mexica_ai.web import boards
+from mexica_ai.web.errors import in_words
 from mexica_ai.web.requests import body_of
 
 _PATH = "$"  # of a position, in faults
@@ -133,7 +134,7 @@ def _check(given: Any) -> JsonObject:
 
 
 def _faults(given: Any, error: MexicaAIError) -> list[JsonObject]:
-    """Return each fault with its path, its targets in the picture and its controls."""
+    """Return each fault with its path, in words, with its targets in the picture and its controls."""
     violations = error.violations or [Violation(error.path or _PATH, error.reason, str(error))]
     try:
         editor = registry.get(_game_name(given)).editor
@@ -144,7 +145,10 @@ def _faults(given: Any, error: MexicaAIError) -> list[JsonObject]:
         if editor
         else [{"targets": [], "controls": []}] * len(violations)
     )
-    return [{**violation._asdict(), **place} for violation, place in zip(violations, places, strict=True)]
+    return [
+        {**violation._asdict(), "words": in_words(violation, given), **place}
+        for violation, place in zip(violations, places, strict=True)
+    ]
 
 
 def _route(path: str, answer: Callable[[JsonObject], JsonObject]) -> Route:

@@ -2,20 +2,21 @@
 
 Every page in the browser of its user can reach a local server. So a request must name the server's address in its
 ``Host`` (against DNS rebinding), must not come from a page of another origin, and must have the cookie of the session,
-which a browser gets in exchange for the token of the URL.
+which a browser gets in exchange for the token of the URL. Without it a person sees a page that says what to do.
 """
 
 from __future__ import annotations
 
 import hmac
-import secrets
 from http.cookies import CookieError, SimpleCookie
+from importlib import resources
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mexica_ai.web.credentials import Credentials
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.responses import error_response
 
@@ -34,6 +35,8 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+COOKIE_S = 180 * 24 * 3600  # for which a browser keeps the session; each visit of the URL begins anew
+_PUBLIC = ("/static/app.css", "/static/palette.css")  # the style of the page without a session
 _CHANGES = ("POST", "PUT", "DELETE")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -44,20 +47,32 @@ class Guard:
     Parameters
     ----------
     app : ASGI application
+    credentials : Credentials
     port : int
         The port in use.
+    is_lasting : bool
+        Whether browsers keep the session when they end: not if the next server will have another port.
     is_tls : bool
         Whether browsers speak TLS with this process.
     origin : str, optional
         Where browsers see the page behind a proxy, such as ``https://play.example.org``.
     """
 
-    def __init__(self, app: ASGIApp, *, port: int, is_tls: bool = False, origin: str | None = None) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        credentials: Credentials,
+        *,
+        port: int,
+        is_lasting: bool = True,
+        is_tls: bool = False,
+        origin: str | None = None,
+    ) -> None:
         self._app, self._port = app, port
         self._scheme = "https" if is_tls else "http"
         self._origin = origin
-        self.token = secrets.token_urlsafe(32)
-        self._session = secrets.token_urlsafe(32)
+        self._token, self._session = credentials
+        self._max_age = COOKIE_S if is_lasting else None
         # Cookies ignore ports, so two servers on one machine need two names.
         self._cookie = f"mexica_ai_{port}"
         self._is_secure = is_tls or (origin or "").startswith("https:")
@@ -82,7 +97,8 @@ class Guard:
         try:
             response = self._check(scope)
         except ApiError as error:
-            response = error_response(error)
+            is_closed = error.status == 401 and _is_page(scope)
+            response = _closed_page() if is_closed else error_response(error)
         if response is None:
             await self._app(scope, _LimitedReceive(receive, _max_body(scope["path"])), send_guarded)
         else:
@@ -97,12 +113,14 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin.lower() not in self._origins(hosts):
             raise ApiError(403, "WRONG_ORIGIN", "the request comes from a page of another origin")
-        is_page = method in ("GET", "HEAD") and not path.startswith(("/api", "/static"))
+        is_page = _is_page(scope)
         site = headers.get("sec-fetch-site", "none")
         if not is_page and site not in ("none", "same-origin"):
             raise ApiError(403, "WRONG_SITE", "the request comes from a page of another site")
         if is_page and path == "/" and b"token=" in scope["query_string"]:
-            return self._exchange(scope)
+            return self._exchange(scope, headers)
+        if path in _PUBLIC and method in ("GET", "HEAD"):
+            return None
         if not self._has_session(headers):
             raise ApiError(401, "NO_SESSION", "open the URL that `mexica-ai web` printed")
         if method in _CHANGES:
@@ -115,18 +133,29 @@ class Guard:
             raise ApiError(405, "WRONG_METHOD", "expected GET, POST, PUT or DELETE")
         return None
 
-    def _exchange(self, scope: Scope) -> Response:
-        """Return the redirect to the page, with the cookie of the session in exchange for the token."""
+    def _exchange(self, scope: Scope, headers: Headers) -> Response:
+        """Return the redirect to the page, with the cookie of the session in exchange for the token.
+
+        An old token is no matter to a browser that has the session.
+        """
         query = parse_qs(scope["query_string"].decode("latin-1"))
         token = query.pop("token", [""])[0]
-        if not hmac.compare_digest(token.encode(), self.token.encode()):
+        is_right = hmac.compare_digest(token.encode(), self._token.encode())
+        if not is_right and not self._has_session(headers):
             raise ApiError(
                 401, "WRONG_TOKEN", "the token is of another process; open the URL that `mexica-ai web` printed"
             )
         rest = urlencode(query, doseq=True)
         response = RedirectResponse("/" + (f"?{rest}" if rest else ""), 303)
         # With Strict Chromium sends no cookie after the redirect from the file that opens the browser.
-        response.set_cookie(self._cookie, self._session, httponly=True, samesite="lax", secure=self._is_secure)
+        response.set_cookie(
+            self._cookie,
+            self._session,
+            max_age=self._max_age,
+            httponly=True,
+            samesite="lax",
+            secure=self._is_secure,
+        )
         return response
 
     def _has_session(self, headers: Headers) -> bool:
@@ -168,6 +197,17 @@ class _LimitedReceive:
             if self._size > self._max_size:
                 raise ApiError(413, "TOO_LARGE", f"the body has more than {self._max_size} bytes")
         return message
+
+
+def _is_page(scope: Scope) -> bool:
+    """Return whether a request asks for what the address bar of a browser shows."""
+    return scope["method"] in ("GET", "HEAD") and not scope["path"].startswith(("/api", "/static"))
+
+
+def _closed_page() -> Response:
+    """Return the page for a browser without a session."""
+    page = resources.files("mexica_ai.web") / "static" / "closed.html"
+    return Response(page.read_bytes(), 401, {"Cache-Control": "no-store"}, "text/html; charset=utf-8")
 
 
 def _max_body(path: str) -> int:

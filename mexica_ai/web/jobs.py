@@ -1,36 +1,41 @@
 """Background jobs: turns of engines, analyses, annotations. They call the service.
 
-Only the named engines of the command line search in this process, in threads.
+Only the named engines of the command line search in this process (`engines`). A result for a game that has changed
+meanwhile is dropped.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
+import json
 import logging
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any
 
-from mexica_ai.analysis.drill import known_verdict, searched_verdict, trial_record
+from mexica_ai.analysis.drill import Verdict, known_verdict, searched_verdict, trial_record
 from mexica_ai.analysis.explain import explain
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
-from mexica_ai.engines import EngineSpec, make_engine
-from mexica_ai.engines.base import Engine
+from mexica_ai.engines import EngineSpec
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.rpc.client import AsyncClient
-from mexica_ai.web import pictures
+from mexica_ai.table import Seat
+from mexica_ai.web import commands, pictures
 from mexica_ai.web.drills import SEARCH_S, Drill
+from mexica_ai.web.engines import Engines
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub
 from mexica_ai.web.games import Game
-from mexica_ai.web.seats import Seat
+from mexica_ai.web.snapshot_types import EvaluationJson
 from mexica_ai.web.snapshots import evaluation_json
+from mexica_ai.web.telling import tell_line
 
 MAX_ANALYSES = 4
 MAX_ANNOTATIONS = 2
@@ -38,7 +43,7 @@ MAX_JUDGED = 2  # turns of drills at a time
 ANALYSIS_S = 0.25  # between two updates
 FIRST_S = 0.1  # until the first one
 QUEUED_S = 1.0  # without a result, until a search is shown as waiting for a slot
-UNWATCHED_S = 5.0  # until an analysis that no page watches ends
+UNWATCHED_S = 5.0  # until an analysis that no page watches ends, and the engines of a game that none shows
 SHOW_S = 0.35  # pause for each action of a turn in games of engines alone
 WAIT_S = 3600.0  # longest wait for a slot
 MAX_LINE = 3  # most turns of an expected line
@@ -55,6 +60,9 @@ STOP_WORDS = {
 _logger = logging.getLogger("mexica_ai.web")
 
 
+_Tasks = dict[Game, asyncio.Task[None]]  # not by id: a game that is deleted and put back is another one
+
+
 class Jobs:
     """The jobs of all games.
 
@@ -67,24 +75,22 @@ class Jobs:
     """
 
     def __init__(self, client: AsyncClient, hub: Hub, engines: Mapping[str, EngineSpec]) -> None:
-        self._client, self._hub, self.engines = client, hub, engines
-        self._turns: dict[str, asyncio.Task[None]] = {}
-        self._stops: dict[str, Callable[[], Any]] = {}
-        self._analyses: dict[str, asyncio.Task[None]] = {}
-        self._annotations: dict[str, asyncio.Task[None]] = {}
-        self._judged: dict[str, asyncio.Task[None]] = {}
-        self._engines: dict[tuple[str, int], Engine] = {}
+        self._client, self._hub, self.engines = client, hub, Engines(engines)
+        self._turns: _Tasks = {}
+        self._stops: dict[Game, Callable[[], Any]] = {}
+        self._analyses: _Tasks = {}
+        self._annotations: _Tasks = {}
+        self._judged: _Tasks = {}
         self._serial = 0
 
-    def _start(
-        self, tasks: dict[str, asyncio.Task[None]], game: Game, coroutine: Coroutine[Any, Any, None]
-    ) -> asyncio.Task[None]:
+    @staticmethod
+    def _start(tasks: _Tasks, game: Game, coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Start a job of a game; it is one of `tasks` until it ends."""
-        task = tasks[game.id] = asyncio.create_task(coroutine)
+        task = tasks[game] = asyncio.create_task(coroutine)
 
         def note_end(ended: asyncio.Task[None]) -> None:
-            if tasks.get(game.id) is ended:
-                del tasks[game.id]
+            if tasks.get(game) is ended:
+                del tasks[game]
 
         task.add_done_callback(_log_failure)
         task.add_done_callback(note_end)
@@ -96,6 +102,8 @@ class Jobs:
 
     def send_state(self, game: Game) -> None:
         """Send the state of a game to all its pages, to each in its view."""
+        if game.is_deleted:
+            return
         for stream in list(self._hub.of(game.id)):
             try:
                 snapshot = game.snapshot(stream.viewer)
@@ -108,56 +116,87 @@ class Jobs:
     def _event(game: Game, **data: Any) -> JsonObject:
         return {"game": game.id, "version": game.version, **data}
 
+    def _broadcast(self, game: Game, event: str, **data: Any) -> None:
+        if not game.is_deleted:
+            self._hub.broadcast(game.id, event, self._event(game, **data))
+
     # --- turns of engines
 
     def go_on(self, game: Game) -> None:
         """Let the engine to move think, and draw random events, until a person is to move."""
         self._draw(game)
-        if game.id in self._turns or not self._has_work(game):
-            return
-        self._start(self._turns, game, self._play(game))
+        if game.is_over:
+            self.engines.close(game)
+        elif game not in self._turns and self._has_work(game):
+            self._start(self._turns, game, self._play(game))
 
     def _has_work(self, game: Game) -> bool:
-        if not game.persons and not self._hub.is_watched(game.id):
+        if game.is_deleted or (not game.persons and not self._hub.is_watched(game.id)):
             return False  # nobody looks at a game of engines
-        return game.waiting == "engine"
+        return game.waiting == "engine" and game.drill is None
 
     @staticmethod
     def _draw(game: Game) -> None:
-        while game.waiting == "event" and game.draws:
-            game.draw()
+        """Draw the random events that are due; after an error, they are drawn with the next command."""
+        try:
+            while game.waiting == "event" and game.table.started.draws and not game.is_deleted:
+                game.change(commands.happen)
+        except (MexicaAIError, OSError, ApiError) as error:
+            _logger.warning("random event of game %s: %s", game.id, error)
 
     async def _play(self, game: Game) -> None:
-        while self._has_work(game):
-            seat = game.mover
+        while self._has_work(game) and self._turns.get(game) is asyncio.current_task():
+            seat, version = game.mover, game.version
             assert seat is not None
             try:
                 turn = await self._turn(game, seat)
-                game.push(turn)
-                self._draw(game)
-            except (MexicaAIError, OSError, ApiError) as error:
+                if game.version != version or game.is_deleted:
+                    continue
+                game.change(functools.partial(commands.play, turn=turn))
+            except Exception as error:  # an engine is any program: whatever it does, the page says so
+                if game.version != version:
+                    continue
                 _logger.warning("seat %d of game %s: %s", seat, game.id, error)
                 self._send_thinking(game, seat, "failed", str(error))
-                return
+                break
+            self._draw(game)
             self.send_state(game)
             if not game.persons:
                 await asyncio.sleep(SHOW_S * (1 + len(turn)))
+        self.rest(game)
+
+    def rest(self, game: Game) -> None:
+        """Close the engines of a game that is over now, and of one that no page shows soon."""
+        if game.is_over:
+            self.engines.close(game)
+        elif not self._hub.is_watched(game.id):
+            asyncio.get_running_loop().call_later(UNWATCHED_S, self._close_unwatched, game)
+
+    def _close_unwatched(self, game: Game) -> None:
+        if game not in self._turns and not self._hub.is_watched(game.id):
+            self.engines.close(game)
 
     async def _turn(self, game: Game, seat: int) -> list[str]:
         """Return the turn of an engine."""
         player = game.seats[seat]
         position = _for_mover(game, game.now)
         self._send_thinking(game, seat, "searching")
+        if player.engine is not None:
+            return await self._engine_turn(game, seat, player, position)
+        return await self._level_turn(game, seat, player, position)
+
+    @contextlib.contextmanager
+    def _stopped_by(self, game: Game, stop: Callable[[], Any]) -> Iterator[None]:
+        """Have `stop_thinking` call a function while the context lasts."""
+        self._stops[game] = stop
         try:
-            if player.engine is not None:
-                return await self._engine_turn(game, seat, player, position)
-            return await self._level_turn(game, seat, player, position)
+            yield
         finally:
-            self._stops.pop(game.id, None)
+            if self._stops.get(game) is stop:
+                del self._stops[game]
 
     async def _level_turn(self, game: Game, seat: int, player: Seat, position: Position) -> list[str]:
         name = self._name("turn")
-        self._stops[game.id] = lambda: self._client.stop_analysis(name)
         assert player.seconds is not None
         results = self._client.analyze(
             position,
@@ -172,39 +211,28 @@ class Jobs:
             max(QUEUED_S, 2 * ANALYSIS_S), self._send_thinking, game, seat, "queued"
         )
         is_first = True
+        stop = functools.partial(self._client.stop_analysis, name)
         try:
-            async with contextlib.aclosing(results):
-                async for result in results:
-                    waits.cancel()
-                    if is_first and not result.stop_reason:
-                        self._send_thinking(game, seat, "searching")
-                    is_first = False
+            with self._stopped_by(game, stop):
+                async with contextlib.aclosing(results):
+                    async for result in results:
+                        waits.cancel()
+                        if is_first and not result.stop_reason:
+                            self._send_thinking(game, seat, "searching")
+                        is_first = False
         finally:
             waits.cancel()
         return result.turn
 
     async def _engine_turn(self, game: Game, seat: int, player: Seat, position: Position) -> list[str]:
-        name, stop = player.engine, Stop()
-        if name is None or name not in self.engines:
-            raise MexicaAIError(f"no engine {name}: this process was started without it", reason="UNKNOWN_ENGINE")
+        stop = Stop()
 
         async def stop_now() -> None:
             stop.set()
 
-        self._stops[game.id] = stop_now
-        limits = Limits(time_s=player.seconds)
-
-        def search() -> Result:
-            key = (game.id, seat)
-            if key not in self._engines:
-                self._engines[key] = make_engine(self.engines[name])
-            return self._engines[key].best_turn(position, limits, stop=stop)
-
-        searching = asyncio.ensure_future(asyncio.to_thread(search))
-        try:
-            return (await asyncio.shield(searching)).turn
-        finally:
-            stop.set()
+        with self._stopped_by(game, stop_now):
+            limits = Limits(time_s=player.seconds)
+            return (await self.engines.best_turn(game, seat, player.engine, position, limits, stop)).turn
 
     def _send_thinking(self, game: Game, seat: int, state: str, message: str = "") -> None:
         game.thinking = {
@@ -213,25 +241,25 @@ class Jobs:
             "state": state,
             "message": message,
         }
-        self._hub.broadcast(game.id, "thinking", self._event(game, **game.thinking))
+        self._broadcast(game, "thinking", **game.thinking)
 
     async def stop_thinking(self, game: Game) -> None:
         """Let the engine that thinks play its best turn so far."""
-        stop = self._stops.get(game.id)
+        stop = self._stops.get(game)
         if stop is None:
             raise ApiError(422, "NOT_THINKING", "no engine thinks; expected one that does")
         with contextlib.suppress(MexicaAIError):
             await stop()
-        task = self._turns.get(game.id)
+        task = self._turns.get(game)
         if task is not None:
             await asyncio.wait([task], timeout=2.0)
 
     async def cancel_thinking(self, game: Game) -> None:
         """End the turn of an engine without playing it."""
-        task = self._turns.pop(game.id, None)
+        game.thinking = None
+        task = self._turns.pop(game, None)
         if task is not None:
             await _end(task)
-        game.thinking = None
 
     # --- analyses
 
@@ -252,7 +280,7 @@ class Jobs:
         Parameters
         ----------
         viewer : int or None
-            The seat that `Game.viewer_for` returns.
+            The seat that `visibility.viewer_for` returns.
         at, line, draft
             As for `pictures.position_of`.
         seconds : float or None
@@ -277,7 +305,7 @@ class Jobs:
         if position.viewer is None:
             position = _for_mover(game, position)
         key = self._name("analysis")
-        running = self._analyses.pop(game.id, None)
+        running = self._analyses.pop(game, None)
         if running is not None:
             running.cancel()
         elif len(self._analyses) >= MAX_ANALYSES:
@@ -286,11 +314,11 @@ class Jobs:
         task = self._start(self._analyses, game, self._analyze(game, head, seen, position, seconds, candidates))
         task.set_name(key)  # by which the service knows it
         if not self._hub.is_watched(game.id):
-            asyncio.get_running_loop().call_later(UNWATCHED_S, self._end_unwatched, game.id, task)
+            asyncio.get_running_loop().call_later(UNWATCHED_S, self._end_unwatched, game, task)
         return key
 
-    def _end_unwatched(self, game: str, task: asyncio.Task[None]) -> None:
-        if not self._hub.is_watched(game):
+    def _end_unwatched(self, game: Game, task: asyncio.Task[None]) -> None:
+        if not self._hub.is_watched(game.id):
             task.cancel()
 
     async def _analyze(
@@ -313,6 +341,7 @@ class Jobs:
         )
         last: JsonObject | None = None
         last_sent_s = 0.0
+        told: dict[str, JsonObject] = {}  # the words of candidates with their lines
         try:
             async with contextlib.aclosing(results):
                 async for result in results:
@@ -320,6 +349,7 @@ class Jobs:
                     for candidate in last["candidates"]:
                         turns = [candidate["turn"], *candidate["line"]]
                         candidate["line"] = pictures.playable(game, seen, head["at"], turns)[1:]
+                        candidate |= _words(game, position, head["at"], candidate, told)
                     now = time.monotonic()
                     if result.stop_reason or now - last_sent_s >= ANALYSIS_S - FIRST_S / 2:
                         last_sent_s = now
@@ -334,6 +364,8 @@ class Jobs:
 
     def _send_analysis(self, game: Game, data: JsonObject) -> None:
         game.analysis = data
+        if game.is_deleted:
+            return
         for stream in list(self._hub.of(game.id)):
             with contextlib.suppress(ApiError):
                 if game.require_view(stream.viewer) == data["viewer"]:
@@ -341,7 +373,7 @@ class Jobs:
 
     async def end_analysis(self, game: Game) -> None:
         """End the analysis of a game, and keep its result."""
-        task = self._analyses.get(game.id)
+        task = self._analyses.get(game)
         if task is None:
             return
         with contextlib.suppress(MexicaAIError):
@@ -349,21 +381,22 @@ class Jobs:
         await asyncio.wait([task], timeout=1.0)
         await _end(task)
 
-    def drop_analysis(self, game: str) -> None:
-        """End the analysis of a game whose last page has gone."""
+    def leave(self, game: Game) -> None:
+        """End what only a page needs of a game whose last page has gone."""
         task = self._analyses.get(game)
         if task is not None:
             task.cancel()
+        self.rest(game)
 
     # --- annotations
 
     def annotate(self, game: Game, seconds: float) -> None:
         """Evaluate the turns of a game that have no evaluation yet."""
-        if game.id in self._annotations:
-            self._annotations.pop(game.id).cancel()
+        if game in self._annotations:
+            self._annotations.pop(game).cancel()
         elif len(self._annotations) >= MAX_ANNOTATIONS:
             raise ApiError(429, "TOO_MANY_ANNOTATIONS", f"{MAX_ANNOTATIONS} games are being annotated; expected fewer")
-        game.start_annotation(seconds)
+        game.change(functools.partial(commands.annotate, seconds=seconds))
         self._start(self._annotations, game, self._annotate(game, seconds))
         game.annotation |= {"state": "running", "message": ""}
         self._send_annotation(game)
@@ -371,8 +404,8 @@ class Jobs:
     async def _annotate(self, game: Game, seconds: float) -> None:
         state, message = "stopped", ""
         try:
-            missing = [index for index in game.seat_turns() if index not in game.evaluations]
-            record = game.session.record()
+            missing = [index for index in game.table.seat_turns() if index not in game.evaluations]
+            record = game.plain_record()
             record = {key: record[key] for key in ("game", "version", "start", "turns")}
             if missing:
                 evaluations = self._client.evaluate_record(
@@ -383,25 +416,25 @@ class Jobs:
                         index = evaluation.turn_index
                         if index >= len(game.turns) or game.turns[index] != record["turns"][index]:
                             return  # the game has gone back
-                        game.evaluate(evaluation)
-                        self._send_annotation(game, turn=evaluation_json(evaluation))
+                        game.change(functools.partial(commands.evaluate, evaluation=evaluation))
+                        self._send_annotation(game, turn=evaluation_json(game, evaluation))
             state = "done"
-        except MexicaAIError as error:
+        except (MexicaAIError, OSError, ApiError) as error:
             state, message = "failed", str(error)
         finally:
-            if self._annotations.get(game.id) in (None, asyncio.current_task()):
+            if self._annotations.get(game) in (None, asyncio.current_task()):
                 game.annotation |= {"state": state, "message": message}
                 self._send_annotation(game)
 
-    def _send_annotation(self, game: Game, turn: JsonObject | None = None) -> None:
-        data = game.annotation_json(turns=False)
+    def _send_annotation(self, game: Game, turn: EvaluationJson | None = None) -> None:
+        data: JsonObject = {**game.annotation_json(turns=False)}
         if turn is not None and game.is_open:
             data["turn"] = turn
-        self._hub.broadcast(game.id, "annotation", self._event(game, **data))
+        self._broadcast(game, "annotation", **data)
 
     async def end_annotation(self, game: Game) -> None:
         """Stop the annotation of a game; it can go on later."""
-        task = self._annotations.get(game.id)
+        task = self._annotations.get(game)
         if task is not None:
             await _end(task)
 
@@ -412,65 +445,63 @@ class Jobs:
         drill = game.drill
         assert drill is not None
         if verdict := known_verdict(drill.exercise, turn):
-            drill.note(verdict)
-            game.note_outcome()
+            self._note(game, drill, verdict)
             return
-        if game.id in self._judged:
-            self._judged.pop(game.id).cancel()
+        if game in self._judged:
+            self._judged.pop(game).cancel()
         elif len(self._judged) >= MAX_JUDGED:
             raise ApiError(429, "TOO_MANY_SEARCHES", f"{MAX_JUDGED} turns are being judged; expected fewer")
         drill.state, drill.message, drill.verdict = "judging", "", None
-        game.changed()
+        game.renew()
         self._start(self._judged, game, self._judge(game, drill, turn))
 
     async def drop_judged(self, game: Game) -> None:
         """End the search of a turn that is being judged."""
-        if task := self._judged.get(game.id):
+        if task := self._judged.get(game):
             await _end(task)
 
+    @staticmethod
+    def _note(game: Game, drill: Drill, verdict: Verdict) -> None:
+        """Keep what a turn has reached."""
+        attempt, outcome = drill.noted(verdict)
+        game.change(functools.partial(commands.note_outcome, outcome=outcome))
+        drill.go_on(attempt, verdict)
+
     async def _judge(self, game: Game, drill: Drill, turn: list[str]) -> None:
-        number = drill.number
+        number = game.table.number
         try:
             evaluations = self._client.evaluate_record(trial_record(drill.exercise, turn), time_s=SEARCH_S)
             async with contextlib.aclosing(evaluations):
                 async for evaluation in evaluations:
-                    if drill.number == number:
-                        drill.note(searched_verdict(drill.exercise, evaluation))
-                        game.note_outcome()
-        except (MexicaAIError, OSError) as error:
+                    if game.table.number == number:
+                        self._note(game, drill, searched_verdict(drill.exercise, evaluation))
+        except (MexicaAIError, OSError, ApiError) as error:
             drill.message = str(error)
         finally:
-            is_last = self._judged.get(game.id) in (None, asyncio.current_task())
-            if is_last and drill.number == number and drill.state == "judging":
+            is_last = self._judged.get(game) in (None, asyncio.current_task())
+            if is_last and game.table.number == number and drill.state == "judging":
                 drill.state = "enter"
-                game.changed()
+                game.renew()
         self.send_state(game)
 
     # --- the end
 
-    async def forget(self, game: Game) -> None:
-        """End all jobs of a game."""
-        await self.cancel_thinking(game)
-        self.drop_analysis(game.id)
-        await self.end_annotation(game)
-        await self.drop_judged(game)
-        for key in [key for key in self._engines if key[0] == game.id]:
-            await asyncio.to_thread(self._engines.pop(key).close)
+    def forget(self, game: Game) -> None:
+        """End all jobs of a game that is deleted, at once: put back, it has jobs of its own."""
+        for tasks in (self._turns, self._analyses, self._annotations, self._judged):
+            if (task := tasks.pop(game, None)) is not None:
+                task.cancel()
+        self.engines.close(game)
 
     async def close(self) -> None:
         """End all jobs."""
-        tasks = [
-            *self._turns.values(),
-            *self._analyses.values(),
-            *self._annotations.values(),
-            *self._judged.values(),
-        ]
-        for task in tasks:
+        all_tasks = (self._turns, self._analyses, self._annotations, self._judged)
+        running = [task for tasks in all_tasks for task in tasks.values()]
+        for task in running:
             task.cancel()
-        if tasks:
-            await asyncio.wait(tasks, timeout=1.0)
-        for engine in self._engines.values():
-            await asyncio.to_thread(engine.close)
+        if running:
+            await asyncio.wait(running, timeout=1.0)
+        await self.engines.close_all()
 
 
 async def _end(task: asyncio.Task[None]) -> None:
@@ -488,6 +519,18 @@ def _for_mover(game: Game, position: Position) -> Position:
     if position.to_move is None:
         return position
     return Position.from_json(game.kind.redact(position.to_json()))
+
+
+def _words(
+    game: Game, position: Position, number: int, candidate: JsonObject, told: dict[str, JsonObject]
+) -> JsonObject:
+    """Return a candidate and its line in words; `told` keeps what has been told."""
+    turns = [candidate["turn"], *candidate["line"]]
+    key = json.dumps(turns)
+    if key not in told:
+        (_, words), *line = tell_line(game, position, number, turns)
+        told[key] = {"words": words, "line_words": [{"seat": seat, "words": one} for seat, one in line]}
+    return told[key]
 
 
 _NO_RESULT: JsonObject = {"seat": None, "candidates": [], "iterations": 0, "seconds": 0.0, "speed": 0}

@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import parse_json
 
 MAX_BYTES = 64 << 20  # of a file
+MAX_DELETED, DELETED_S = 20, 7 * 86400.0  # deleted games that can be put back, and for how long
 
 _NAME = re.compile(r"[0-9a-f]{32}\.jsonl")
 _FLAGS = os.O_CLOEXEC | os.O_NONBLOCK  # to open a pipe must not wait for its other end
@@ -44,7 +46,7 @@ class Journal:
         self.path = path
 
     def append(self, *entries: dict[str, Any]) -> None:
-        """Write entries, all or none."""
+        """Write entries, all or none, also if the power fails."""
         data = _lines(entries)
         fd = os.open(self.path, os.O_WRONLY | os.O_APPEND | _FLAGS)
         try:
@@ -53,6 +55,7 @@ class Journal:
                 written = 0
                 while written < len(data):
                     written += os.write(fd, data[written:])
+                os.fsync(fd)
             except OSError:
                 os.ftruncate(fd, size)
                 raise
@@ -91,6 +94,8 @@ class Folder:
             raise NotationError(
                 f"--games: another `mexica-ai web` uses {path}; expected another folder", reason="IN_USE"
             ) from None
+        self._aside = self.path / ".deleted"
+        self.forget_deleted()
 
     def ids(self) -> list[str]:
         """Return the ids of the games, the newest first; their files become private."""
@@ -145,8 +150,38 @@ class Folder:
         return Journal(self._file(game))
 
     def remove(self, game: str) -> None:
-        """Delete the file of a game."""
-        self._file(game).unlink(missing_ok=True)
+        """Delete a game: its file is kept aside for a while, and `put_back` takes it back."""
+        path = self._file(game)
+        if not path.is_file() or path.is_symlink():
+            path.unlink(missing_ok=True)
+            return
+        self.forget_deleted(MAX_DELETED - 1)  # before, so that the one that goes now stays in any case
+        self._aside.mkdir(mode=0o700, exist_ok=True)
+        path.replace(self._aside / path.name)
+
+    def is_deleted(self, game: str) -> bool:
+        """Return whether a game can be put back."""
+        name = f"{game}.jsonl"
+        return _NAME.fullmatch(name) is not None and (self._aside / name).is_file()
+
+    def put_back(self, game: str) -> None:
+        """Take back the file of a game that `remove` has deleted."""
+        path = self._file(game)
+        (self._aside / path.name).replace(path)
+
+    def forget_deleted(self, most: int = MAX_DELETED) -> None:
+        """Delete for good all but the last games that were deleted, and those of long ago; other files stay."""
+        if self._aside.is_symlink():
+            return
+        with contextlib.suppress(OSError):
+            found = [
+                (entry.stat(follow_symlinks=False).st_ctime, entry.path)
+                for entry in os.scandir(self._aside)
+                if _NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False)
+            ]
+            for number, (deleted, path) in enumerate(sorted(found, reverse=True)):
+                if number >= most or deleted < time.time() - DELETED_S:
+                    os.unlink(path)
 
     @contextlib.contextmanager
     def private(self) -> Iterator[Path]:

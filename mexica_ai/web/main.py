@@ -23,8 +23,9 @@ from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.server.app import Server
 from mexica_ai.server.config import ServerConfig, format_address
 from mexica_ai.server.http.connections import OPTIONS, Connections
+from mexica_ai.web import credentials
 from mexica_ai.web.app import Site, make_app
-from mexica_ai.web.games import MAX_TURNS
+from mexica_ai.web.commands import MAX_TURNS
 from mexica_ai.web.guard import Guard
 from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS, MAX_JUDGED
 from mexica_ai.web.journal import Folder
@@ -58,6 +59,8 @@ class WebConfig:
         Where browsers see the page behind a proxy.
     opens : bool
         Whether to open a browser.
+    is_new : bool
+        Whether the token and all sessions of the folder before become worthless.
     """
 
     games: str
@@ -71,6 +74,7 @@ class WebConfig:
     tls_key: str | None = None
     origin: str | None = None
     opens: bool = True
+    is_new: bool = False
 
 
 def serve(config: WebConfig) -> int:
@@ -98,11 +102,19 @@ async def _serve(config: WebConfig) -> None:
     async with contextlib.AsyncExitStack() as stack:
         folder = stack.enter_context(contextlib.closing(Folder(config.games)))
         listener = stack.enter_context(_listen(config.host, config.port))
+        port = listener.getsockname()[1]
+        own = credentials.load(folder.path, port, is_new=config.is_new)
         private = stack.enter_context(folder.private())
         client = await stack.enter_async_context(_service(config, private))
         site = Site(folder, client, config.engines)
-        port = listener.getsockname()[1]
-        guard = Guard(make_app(site), port=port, is_tls=bool(config.tls_certificate), origin=config.origin)
+        guard = Guard(
+            make_app(site),
+            own,
+            port=port,
+            is_lasting=config.port != 0,
+            is_tls=bool(config.tls_certificate),
+            origin=config.origin,
+        )
         server = _Server(
             uvicorn.Config(
                 guard,
@@ -118,7 +130,7 @@ async def _serve(config: WebConfig) -> None:
             await asyncio.sleep(0.005)
         accepting = asyncio.create_task(Connections(server).accept(listener))
         if not serving.done():
-            url = _url(config, port, guard.token)
+            url = _url(config, port, own.token)
             print(url, flush=True)
             if config.opens:
                 threading.Thread(target=_open_browser, args=(url, private), daemon=True).start()

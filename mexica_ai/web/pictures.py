@@ -13,7 +13,7 @@ from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
 from mexica_ai.web import boards
 from mexica_ai.web.errors import ApiError
-from mexica_ai.web.turn_entry import UNCOVERS
+from mexica_ai.web.turn_entry import ENDS, UNCOVERS
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
@@ -26,7 +26,7 @@ def position_of(game: Game, number: int, viewer: int | None, line: list[list[str
     """
     position = game.view_of(game.at(number), viewer)
     for turn in line:
-        _play_on(game, position, turn, number)
+        play_on(game, position, turn, number)
     if draft:
         _settle(position, _seed(game, number))
         position.push(draft, partial=True)
@@ -41,20 +41,24 @@ def playable(game: Game, position: Position, number: int, turns: list[list[str]]
     position = position.copy()
     for index, turn in enumerate(turns):
         try:
-            _play_on(game, position, turn, number)
+            play_on(game, position, turn, number)
         except MexicaAIError:
             return turns[:index]
     return turns
 
 
-def _play_on(game: Game, position: Position, turn: list[str], number: int) -> None:
+def play_on(game: Game, position: Position, turn: list[str], number: int) -> Position:
+    """Play a turn of a side line; random events that it leaves out are drawn first. Return the position before it."""
+    before = position.copy()
     if position.is_chance:
         try:
             position.push(turn)
-            return
+            return before
         except MexicaAIError:
             _settle(position, _seed(game, number))
+            before = position.copy()
     position.push(turn)
+    return before
 
 
 def _seed(game: Game, number: int) -> int:
@@ -73,6 +77,7 @@ def picture(
     viewer: int | None,
     *,
     with_turn: bool = False,
+    since: int = 0,
     line: Sequence[list[str]] = (),
     actions: Sequence[str] = (),
     theme: str = "page",
@@ -86,9 +91,11 @@ def picture(
     part : str
         One of the game's parts, several joined by ``+``, or all.
     viewer : int or None
-        The seat that `Game.viewer_for` returns.
+        The seat that `visibility.viewer_for` returns.
     with_turn : bool
         Show the position after the turn that was played, with its marks.
+    since : int
+        Show the position after so many turns that were played, as it is then, with the marks of the first.
     line, actions : list
         Turns of a side line from there, and actions that are marked.
     theme : str
@@ -98,7 +105,14 @@ def picture(
     chosen = parts if part == "all" else part.split("+")
     if not set(chosen) <= set(parts):
         raise ApiError(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
-    if with_turn:
+    if since:
+        base = game.view_of(game.at(number), viewer)
+        now = game.view_of(game.at(number + since), viewer).to_json()
+        steps = _played_steps(game, number, viewer)
+        while len(steps) > 1 and game.kind.picture.entry(steps[-1][0], steps[-2][1]).tool in ENDS:
+            steps.pop()
+        steps[-1] = (steps[-1][0], now)
+    elif with_turn:
         base = game.view_of(game.at(number), viewer)
         game.at(number + 1)
         steps = _played_steps(game, number, viewer)

@@ -2,29 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import secrets
+from typing import TYPE_CHECKING, cast
 
 from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.game.details import cost_text
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
-from mexica_ai.io.json_types import JsonObject
-from mexica_ai.web.turn_entry import Draft, blocked_tools, entries_of
+from mexica_ai.table import names_of, seats_json
+from mexica_ai.web.clicks import named
+from mexica_ai.web.commands import take_back_limit
+from mexica_ai.web.snapshot_types import (
+    DraftJson,
+    EntryJson,
+    EvaluationJson,
+    PointsJson,
+    SeatJson,
+    ShownJson,
+    StateJson,
+    TurnJson,
+    Waiting,
+)
+from mexica_ai.web.turn_entry import Draft, blocked_tools, entries_of, walks_json, why_not_ended
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
 
-_EMPTY: JsonObject = {
-    "draft": {
-        "actions": [],
-        "steps": [],
-        "can_end": False,
-        "end": None,
-        "is_ended": False,
-        "left": "",
-        "warning": "",
-    },
+RUN = secrets.token_hex(8)  # of this process: versions of another one mean nothing here
+NUM_STEPS = 12  # newest turns that are told step by step, too: those that a page may still have to show
+
+_NO_DRAFT: DraftJson = {
+    "actions": [],
+    "steps": [],
+    "can_end": False,
+    "end": None,
+    "is_ended": False,
+    "left": "",
+    "wasted": "",
+    "commit": "End turn",
+    "why_not": "",
+    "warning": "",
+}
+_NOTHING: ShownJson = {
+    "turns": [],
+    "draft": _NO_DRAFT,
     "entries": [],
+    "walks": [],
     "blocked": {},
     "targets": {},
     "text": "",
@@ -33,56 +56,57 @@ _EMPTY: JsonObject = {
 }
 
 
-def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> JsonObject:
+def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> StateJson:
     """Return the part of a snapshot that changes only with the version; a handover leaves out all that is hidden."""
     now = game.now
-    common = {
+    shown = _NOTHING if handover is not None else _shown(game, viewer)
+    return {
         "id": game.id,
+        "run": RUN,
         "game": game.name,
         "version": game.version,
         "players": now.players,
-        "created": game.created,
-        "seats": [seat.to_json() for seat in game.seats],
+        "created": game.table.started.created,
+        "seats": cast("list[SeatJson]", seats_json(game.seats)),
+        "names": names_of(game.seats),
         "viewer": viewer,
         "handover": handover,
         "open": game.is_open,
         "scores": now.scores,
         "to_move": game.mover,
-        "is_over": game.session.is_over,
-        "resigned": game.session.resigned,
-        "winners": _winners(game),
-        "waiting": game.waiting,
-        "can_take_back": game.takeback_limit() is not None,
+        "is_over": game.is_over,
+        "resigned": game.table.resigned,
+        "winners": game.table.winners,
+        "waiting": cast("Waiting", game.waiting),
+        "can_take_back": take_back_limit(game.table) is not None,
         "num_turns": len(game.positions) - 1,
+        **shown,
     }
-    if handover is not None:
-        return {**common, "turns": [], **_EMPTY}
+
+
+def _shown(game: Game, viewer: int | None) -> ShownJson:
+    """Return what a viewer sees of the turns, the position and the turn being entered."""
     is_mine = game.mover is not None and game.mover in game.persons and viewer in (None, game.mover)
-    draft = game.drafted() if is_mine else Draft(game.view_of(now, viewer))
+    draft = game.drafted() if is_mine else Draft(game.view_of(game.now, viewer))
     position = draft.position
-    fields = position.to_json()
-    entries = entries_of(position) if is_mine and not draft.is_ended else []
+    is_entering = is_mine and not draft.is_ended
+    entries = entries_of(position) if is_entering else []
     return {
-        **common,
         "turns": _turns(game, viewer),
-        "draft": _draft_json(game, draft, position, is_mine),
+        "draft": _draft_json(game, draft, position) if is_mine else _NO_DRAFT,
         "entries": entries,
-        "blocked": blocked_tools(game.kind, position, entries) if is_mine and not draft.is_ended else {},
-        "targets": game.kind.picture.describe_targets(fields),
+        "walks": walks_json(position) if entries else [],
+        "blocked": _blocked(game, position, entries) if is_entering else {},
+        "targets": game.kind.picture.describe_targets(position.to_json()),
         "text": str(position),
         "compact": position.to_compact(),
-        "points": _points(game) if game.session.is_over else None,
+        "points": _points(game) if game.is_over else None,
     }
 
 
-def _winners(game: Game) -> list[int]:
-    if game.session.resigned is not None:
-        return [seat for seat in range(game.now.players) if seat != game.session.resigned]
-    return game.now.winners
-
-
-def _turns(game: Game, viewer: int | None) -> list[JsonObject]:
-    turns = []
+def _turns(game: Game, viewer: int | None) -> list[TurnJson]:
+    turns: list[TurnJson] = []
+    told = game.telling.turns(game, viewer)
     for index, actions in enumerate(game.seen_turns(viewer)):
         before, after = game.positions[index], game.positions[index + 1]
         turns.append(
@@ -91,6 +115,9 @@ def _turns(game: Game, viewer: int | None) -> list[JsonObject]:
                 "seat": before.to_move,
                 "actions": actions,
                 "text": TURN_SEPARATOR.join(actions),
+                "words": told[index].words,
+                "steps": told[index].steps if index >= len(told) - NUM_STEPS else [],
+                "round": told[index].round,
                 "scores": after.scores,
                 "scored": [new - old for new, old in zip(after.scores, before.scores, strict=True)],
             }
@@ -98,26 +125,44 @@ def _turns(game: Game, viewer: int | None) -> list[JsonObject]:
     return turns
 
 
-def _draft_json(game: Game, draft: Draft, position: Position, is_mine: bool) -> JsonObject:
-    if not is_mine:
-        empty: JsonObject = _EMPTY["draft"]
-        return empty
+def _draft_json(game: Game, draft: Draft, position: Position) -> DraftJson:
     end = None if draft.is_ended else game.ending()
     fields = position.to_json()
     spends = () if draft.is_ended else game.kind.reasons.spends
     left = {key: fields[key] for key in spends if isinstance(fields.get(key), int)}
+    can_end = draft.is_ended or end is not None
     return {
         "actions": list(game.draft),
-        "steps": [{"action": action, "text": text} for action, text in zip(game.draft, draft.effects, strict=True)],
-        "can_end": draft.is_ended or end is not None,
+        "steps": [
+            {"action": action, "text": text, "words": words}
+            for action, text, words in zip(game.draft, draft.effects, draft.words, strict=True)
+        ],
+        "can_end": can_end,
         "end": end,
         "is_ended": draft.is_ended,
         "left": cost_text({key: value for key, value in left.items() if value}),
+        "wasted": "" if draft.is_ended else game.kind.clicks.wasted(fields),
+        "commit": _commit_label(game, draft),
+        "why_not": "" if can_end else named(why_not_ended(game.kind, position), names_of(game.seats)),
         "warning": "This reveals something hidden, so it cannot be undone." if draft.reveals else "",
     }
 
 
-def _points(game: Game) -> list[JsonObject]:
+def _blocked(game: Game, position: Position, entries: list[EntryJson]) -> dict[str, str]:
+    names = names_of(game.seats)
+    blocked = blocked_tools(game.kind, position, entries)
+    return {tool: named(why, names) for tool, why in blocked.items()}
+
+
+def _commit_label(game: Game, draft: Draft) -> str:
+    """Return the caption of the button that ends the turn: what it uncovers, if the turn goes on afterwards."""
+    if not draft.reveals:
+        return "End turn"
+    tool = game.kind.picture.entry(game.draft[-1], game.view_of(game.now, game.mover).to_json()).tool
+    return next((one.label for one in game.kind.picture.tools if one.name == tool), "End turn")
+
+
+def _points(game: Game) -> list[PointsJson]:
     """Return the points of each seat by kind of action."""
     labels = {tool.name: tool.label for tool in game.kind.picture.tools}
     parts: list[dict[str, float]] = [{} for _ in range(game.now.players)]
@@ -141,7 +186,7 @@ def _points(game: Game) -> list[JsonObject]:
     return [{"seat": seat, "parts": [list(part) for part in own.items()]} for seat, own in enumerate(parts)]
 
 
-def evaluation_json(one: TurnEvaluation) -> JsonObject:
+def evaluation_json(game: Game, one: TurnEvaluation) -> EvaluationJson:
     """Return an evaluation in the form of pages."""
     return {
         "turn_index": one.turn_index,
@@ -150,6 +195,7 @@ def evaluation_json(one: TurnEvaluation) -> JsonObject:
         "mark": one.mark,
         "choice": one.choice,
         "choice_text": TURN_SEPARATOR.join(one.choice),
+        "choice_words": game.telling.choice(game, one.turn_index, one.choice),
         "is_choice": one.choice == one.turn,
         "grade": one.grade,
         "is_unsure": one.is_unsure,

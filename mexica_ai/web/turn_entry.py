@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mexica_ai.game import registry
+from mexica_ai.game.clicks import gains_of, walks_of
 from mexica_ai.game.contract import Game
 from mexica_ai.game.details import cost_text
 from mexica_ai.game.position import Position
@@ -13,8 +15,9 @@ from mexica_ai.game.steps import spent
 from mexica_ai.io.errors import IllegalActionError, MexicaAIError, PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
+from mexica_ai.web.snapshot_types import EntryJson, WalkJson
 
-_ENDS = ("end", "pass")  # tools of actions that only end a turn
+ENDS = ("end", "pass")  # tools of actions that only end a turn
 UNCOVERS = ("UPCOMING_UNKNOWN", "NOT_UNCOVERED")  # reasons of errors of actions that uncover something hidden
 NUM_SAMPLES = 6  # of a tool; their errors explain why it has no legal action
 _SAMPLES: dict[str, dict[str, list[str]]] = {}  # actions of each tool that were legal in some position, by game
@@ -33,20 +36,25 @@ class Draft:
     reveals : bool
         Whether its last action uncovers something hidden.
     effects : sequence of str
-        The costs and points of each action.
+        What each action costs and brings.
+    words : sequence of str
+        Each action in words.
     """
 
     position: Position
     is_ended: bool = False
     reveals: bool = False
     effects: Sequence[str] = ()
+    words: Sequence[str] = ()
 
 
 def play_draft(position: Position, actions: list[str], seat: int) -> Draft:
     """Return the turn that a seat enters; `position`, its view before the first action, is changed."""
-    started, spends = position.state.turn, registry.get(position.game).reasons.spends
+    kind = registry.get(position.game)
+    started, spends = position.state.turn, kind.reasons.spends
     before, scores = position.to_json(), position.scores
     effects: list[str] = []
+    words: list[str] = []
     for index, action in enumerate(actions):
         if index and position.state.turn != started:
             raise IllegalActionError(
@@ -58,18 +66,28 @@ def play_draft(position: Position, actions: list[str], seat: int) -> Draft:
             position.push_action(action)
         except MexicaAIError as error:
             if error.reason in UNCOVERS and index == len(actions) - 1:
-                return Draft(position, True, True, [*effects, ""])
+                effects.append(kind.clicks.gain(before, action, functools.partial(dict, before)).words)
+                words.append(kind.words.tell([action], before, before) or action)
+                return Draft(position, True, True, effects, words)
             error.action_index = index
             raise
         after = position.to_json()
         cost = cost_text(spent(before, after, seat, spends, position.state.turn != started))
+        brings = kind.clicks.gain(before, action, functools.partial(dict, after)).words
         scored = [new - old for new, old in zip(position.scores, scores, strict=True)]
-        points = [f"seat {other} scores {points:g}" for other, points in enumerate(scored) if points]
-        effects.append(", ".join([cost] * bool(cost) + points))
+        points = [
+            f"{points:+g}" if other == seat else f"seat {other} {points:+g}"
+            for other, points in enumerate(scored)
+            if points and not (brings and other == seat)
+        ]
+        told = kind.words.tell([action], before, after) or action
+        is_told = not brings or brings in told
+        effects.append(", ".join([cost] * bool(cost) + [brings] * (not is_told) + points))
+        words.append(told)
         before, scores = after, position.scores
     is_ended = bool(actions) and (position.is_over or position.state.turn != started)
     goes_on = position.is_chance and before.get("to_move") == seat
-    return Draft(position, is_ended, is_ended and goes_on, effects)
+    return Draft(position, is_ended, is_ended and goes_on, effects, words)
 
 
 def ending_of(kind: Game, draft: Draft) -> str | None:
@@ -77,7 +95,7 @@ def ending_of(kind: Game, draft: Draft) -> str | None:
     fields, started = draft.position.to_json(), draft.position.state.turn
     for action in draft.position.legal_actions():
         entry = kind.picture.entry(action, fields)
-        if entry.tool not in _ENDS or entry.targets:
+        if entry.tool not in ENDS or entry.targets:
             continue
         trial = draft.position.copy()
         try:
@@ -91,18 +109,48 @@ def ending_of(kind: Game, draft: Draft) -> str | None:
     return None
 
 
-def entries_of(position: Position) -> list[JsonObject]:
-    """Return the legal actions, each with its tool, its targets and its cost."""
+def entries_of(position: Position) -> list[EntryJson]:
+    """Return the legal actions, each with its tool, its targets, its cost and what it brings; the best come first."""
     samples = _samples(position.game)
     found = []
-    for detail in position.legal_details():
-        entry, cost = detail.entry, cost_text(detail.costs)
+    for detail, gain in zip(position.legal_details(), gains_of(position), strict=True):
+        entry = detail.entry
         _keep_sample(samples, entry.tool, detail.action)
-        found.append({"action": detail.action, "tool": entry.tool, "targets": list(entry.paths), "cost": cost})
-    return found
+        one: EntryJson = {
+            "action": detail.action,
+            "tool": entry.tool,
+            "targets": list(entry.paths),
+            "cost": cost_text(detail.costs),
+            "brings": gain.words,
+        }
+        if gain.is_empty:
+            one["is_empty"] = True
+        found.append((gain.is_empty, -gain.worth, one))
+    return [one for *_, one in sorted(found, key=lambda each: each[:2])]
 
 
-def blocked_tools(kind: Game, position: Position, entries: list[JsonObject]) -> dict[str, str]:
+def walks_json(position: Position) -> list[WalkJson]:
+    """Return the walks of several actions, in the form of entries with `actions`."""
+    return [
+        {"actions": walk.actions, "tool": walk.entry.tool, "targets": list(walk.entry.paths), "cost": walk.cost}
+        for walk in walks_of(position)
+    ]
+
+
+def why_not_ended(kind: Game, position: Position) -> str:
+    """Return why the turn cannot end; "" if there is nothing to say."""
+    tools = {tool.name for tool in kind.picture.tools}
+    for action in ENDS:
+        try:
+            why = kind.why_illegal(position.state, action) if action in tools else ""
+        except MexicaAIError:
+            continue  # the game has another action of this name
+        if why:
+            return kind.clicks.plain(why)
+    return ""
+
+
+def blocked_tools(kind: Game, position: Position, entries: list[EntryJson]) -> dict[str, str]:
     """Return why tools have no legal action: the reason of all samples of a tool, empty if they differ."""
     usable = {entry["tool"] for entry in entries}
     blocked = {}
@@ -111,7 +159,7 @@ def blocked_tools(kind: Game, position: Position, entries: list[JsonObject]) -> 
             samples = _samples(kind.name).get(tool.name, [])
             if len(samples) == 1 and " " in samples[0]:
                 samples = []  # only its place may be wrong
-            reasons = {kind.why_illegal(position.state, action) for action in samples}
+            reasons = {kind.clicks.plain(kind.why_illegal(position.state, action)) for action in samples}
             blocked[tool.name] = reasons.pop() if len(reasons) == 1 else ""
     return blocked
 

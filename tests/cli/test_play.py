@@ -15,12 +15,13 @@ import pytest
 
 import mexica_ai as ai
 from mexica_ai.cli.main import main
-from mexica_ai.cli.play import Table, _piped
+from mexica_ai.cli.play import Talk, _piped
 from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.engines.native import MctsEngine
 from mexica_ai.game import records, registry
 from mexica_ai.io.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
 from mexica_ai.session import Session, same_deal
+from mexica_ai.table import seen_turn
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GAMES = ("coatl", "mexica", "nim", "tzolkin")
@@ -84,7 +85,7 @@ def test_a_record_of_another_game_is_not_overwritten(tmp_path, monkeypatch, caps
 
 
 def test_actions_are_completed_also_after_others(tmp_path):
-    table = Table(session("mexica", engines=()), None, "kept.json")
+    table = Talk(session("mexica", engines=()), None, "kept.json")
     assert {"place H6", "place G7", "undo"} <= set(table._words())
     assert table._words("place H6;") == []  # the turn is over
     table._session.play(["place H6"])
@@ -235,8 +236,8 @@ def test_turns_of_others_show_no_more_than_a_seat_knows(game):
             mover = before.to_json()["to_move"]
             played.position.push(turn, partial=True)
             after = played.position
-            assert played.seen(before, turn, mover) == turn
-            (shown,) = played.seen(before, turn, 1 - mover)
+            assert seen_turn(before, turn, mover) == turn
+            (shown,) = seen_turn(before, turn, 1 - mover)
             verb, *operands = turn[0].split()
             # What the mover has and the other seat sees nowhere is not in the text that it gets.
             secret = [word for word in operands if f'"{word}"' in hand(before, mover) + hand(after, mover)]
@@ -262,7 +263,7 @@ def test_random_sessions_keep_the_record_true(game, tmp_path):
         elif position.to_move in played.engines:
             before = position.copy()
             result = played.think(None)
-            assert len(played.seen(before, result.turn, 0)) == len(result.turn)
+            assert len(seen_turn(before, result.turn, 0)) == len(result.turn)
         else:
             match rng.randrange(12):
                 case 0:
@@ -320,24 +321,17 @@ def test_a_session_again_has_the_engine_on_the_next_seat_and_the_same_luck():
     assert list(again.engines) == [0]
     assert again.persons == [1]
     assert again.position == first.position.start
-    played = []
-    for one in (first, again):
+    other = Session(first.position.start, {})
+    for one in (first, again, other):
         draw = random.Random(2)
         for _ in range(40):
             if one.position.is_chance:
                 one.draw()
             else:
-                random_turn(one.position, draw)
-        played.append(one.position.history)
-    assert played[0] == played[1]
-    other = Session(first.position.start, {})
-    draw = random.Random(2)
-    for _ in range(40):
-        if other.position.is_chance:
-            other.draw()
-        else:
-            random_turn(other.position, draw)
-    assert other.position.history != played[0]
+                position = one.position.copy()
+                random_turn(position, draw)
+                one.push(position.history[-1])
+    assert first.position.history == again.position.history != other.position.history
 
 
 def test_no_action_comes_after_the_end_of_a_turn():

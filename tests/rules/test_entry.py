@@ -45,7 +45,7 @@ def test_paths_are_unique_and_none_continues_another(game):
         whole = set(paths.values())
         for path in paths.values():
             assert not any(path[:length] in whole for length in range(1, len(path)))
-            assert len(path) <= 4
+            assert len(path) <= 5
         used |= {path[0] for path in paths.values()}
     assert used <= set(tools)
     assert len({tool.key for tool in tools.values()}) == len(tools)

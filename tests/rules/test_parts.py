@@ -10,6 +10,7 @@ import pytest
 import mexica_ai as ai
 from mexica_ai.game import registry
 from mexica_ai.game.contract import (
+    Clicks,
     Events,
     Game,
     Learning,
@@ -22,12 +23,13 @@ from mexica_ai.game.contract import (
     Teaching,
     Text,
     Views,
+    Words,
 )
 from mexica_ai.games.nim import notation
 from mexica_ai.v1 import engine_pb2
 
 ROOT = Path(__file__).parents[2]
-PARTS = (Text, Starts, Views, Secrets, Events, Picture, Reasons, Learning, Proposals, Teaching)
+PARTS = (Text, Starts, Views, Secrets, Events, Picture, Reasons, Clicks, Learning, Words, Proposals, Teaching)
 MEMBERS = [(part, field.name) for part in (Game, *PARTS) for field in dataclasses.fields(part)]
 
 

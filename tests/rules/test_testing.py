@@ -7,7 +7,7 @@ import pytest
 
 from mexica_ai import testing
 from mexica_ai.game import registry
-from mexica_ai.game.contract import Events, Learning, Reasons, Secrets
+from mexica_ai.game.contract import Events, Learning, Reasons, Secrets, Words
 from mexica_ai.game.entry import Entry, Kind, Target, choice
 from mexica_ai.game.phrases import phrase
 
@@ -95,6 +95,8 @@ FAULTS = [
     ("reasons", dataclasses.replace(NIM, reasons=CLAIMS), "which is legal: the pile is empty"),
     ("reasons", dataclasses.replace(NIM, reasons=RUDE), "expected clauses"),
     ("reasons", dataclasses.replace(NIM, reasons=Reasons(spends=("gold",))), "gold, which is no number"),
+    ("words", dataclasses.replace(NIM, words=Words(lambda actions, before, after: " took")), "expected a clause"),
+    ("words", dataclasses.replace(NIM, words=Words(joins=lambda actions, following: None)), "expected a bool"),
     ("learning", dataclasses.replace(NIM, learning=Learning(COATL.learning.schema)), "the schema has"),
     ("learning", broken(COATL, "learning", weights=None), "weights lack their layout"),
     ("learning", broken(COATL, "learning", varied=lambda start, rng: {}), "varied gives no valid position"),
@@ -158,9 +160,9 @@ def plain(state):
 def test_a_fault_of_the_rules_is_found(monkeypatch, lie, fault):
     game = broken(NIM, "text", format_position=lambda state: NIM.text.format_position(plain(state)))
     game = dataclasses.replace(game, scores=lambda state: NIM.scores(plain(state)))
-    played = testing._Case.walk
+    played = testing.Case.walk
     monkeypatch.setattr(
-        testing._Case, "walk", lambda case: ((Liar(state, lie), action) for state, action in played(case))
+        testing.Case, "walk", lambda case: ((Liar(state, lie), action) for state, action in played(case))
     )
     with pytest.raises(AssertionError, match=fault):
         testing.check_rules(game)

@@ -131,8 +131,8 @@ class Visit:
     def chips(self, *actions):
         """Wait until the turn has these actions."""
         self.until(
-            "wanted => JSON.stringify([...document.querySelectorAll('.chips .chip')].map(chip => [...chip.childNodes]"
-            ".filter(node => node.nodeType === 3).map(node => node.data.trim()).join(''))) === JSON.stringify(wanted)",
+            "wanted => JSON.stringify([...document.querySelectorAll('.chips .chip')].map(chip => chip.title))"
+            " === JSON.stringify(wanted)",
             list(actions),
         )
 

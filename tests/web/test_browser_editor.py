@@ -86,7 +86,7 @@ def open_editor(visit):
 def test_a_position_is_edited_by_mouse_and_played(open_editor, site):
     editor = open_editor()
     editor.load("mexica_midgame.json")
-    editor.brush("Temple of seat 1")
+    editor.brush("Temple of seat 2")
     editor.target("Q10").click()
     editor.target("Q10").click()
     editor.await_position(lambda data: {"at": "Q10", "seat": 1, "level": 2} in data["temples"])
@@ -107,7 +107,7 @@ def test_faults_are_listed_and_lit_and_cannot_be_played(open_editor):
     editor.brush("Bridge")
     editor.target("D3").click()
     expect(editor.heading).to_have_text("1 error")
-    expect(editor.faults).to_have_text(["bridges[0].at: given D3, which is land; expected a canal space"])
+    expect(editor.faults).to_have_text(["Bridge 1 (D3): given D3, which is land; expected a canal space"])
     assert editor.page.locator(".target.faulty").evaluate_all("all => all.map(one => one.dataset.target)") == ["D3"]
     expect(editor.cell("D3")).to_have_attribute("aria-label", re.compile("D3, .*bridge.*expected a canal space"))
     expect(editor.play).to_be_disabled()
@@ -120,6 +120,18 @@ def test_faults_are_listed_and_lit_and_cannot_be_played(open_editor):
     expect(editor.play).to_be_enabled()
     editor.page.keyboard.press("Control+y")
     expect(editor.heading).to_have_text("1 error")
+
+
+def test_canals_are_drawn_in_one_step(open_editor):
+    editor = open_editor()
+    editor.load("mexica_midgame.json")
+    before = editor.await_position(lambda data: True)["canals"]
+    editor.brush("Canal")
+    editor.drag("B3", "E3")
+    canals = editor.await_position(lambda data: {"B3", "C3", "D3", "E3"} <= set(data["canals"]))["canals"]
+    assert set(before) < set(canals)
+    editor.page.keyboard.press("Control+z")
+    editor.await_position(lambda data: data["canals"] == before)
 
 
 def test_what_is_not_possible_is_said(open_editor):
@@ -135,13 +147,13 @@ def test_what_is_not_possible_is_said(open_editor):
 def test_a_fault_of_a_field_leads_to_the_field(open_editor):
     editor = open_editor()
     editor.load("mexica_midgame.json")
-    editor.page.locator("summary", has_text="Seat 1").click()
+    editor.page.locator("summary", has_text="Seat 2").click()
     score = editor.page.locator('[data-path="seats[1].score"]')
     score.fill("1000")
     score.press("Tab")
-    expect(editor.faults).to_have_text(["seats[1].score: 1000 is out of range; expected an integer from 0 to 999"])
+    expect(editor.faults).to_have_text(["Seat 2, Score: 1000 is out of range; expected an integer from 0 to 999"])
     expect(score).to_have_attribute("aria-invalid", "true")
-    editor.page.locator("summary", has_text="Seat 1").click()
+    editor.page.locator("summary", has_text="Seat 2").click()
     editor.faults.first.click()
     expect(score).to_be_focused()
 
@@ -175,13 +187,23 @@ def test_the_keyboard_alone_edits(open_editor):
     )
 
 
+def test_behind_a_curtain_the_editor_is_of_the_same_game(visit, site):
+    """It is empty: the position has hidden hands."""
+    one = visit()
+    game = site.new("coatl", players=3, seats=[{"kind": "person"}] * 3)
+    one.page.goto(f"{site.base}/g/{game['id']}")
+    one.page.locator(".handover").wait_for()
+    one.page.get_by_role("link", name="Editor").click()
+    expect(one.page.locator(".editor .picture title").first).to_have_text(re.compile("^Coatl, 3 players, round 0"))
+
+
 def test_text_is_kept_in_step_and_may_be_pasted(open_editor):
     editor = open_editor()
     editor.paste('{"game": "mexica", "seats": "none"}')
-    expect(editor.faults.first).to_have_text('version: the key "version" is missing')
+    expect(editor.faults.first).to_have_text('Version: the key "version" is missing')
     expect(editor.play).to_be_disabled()
     editor.paste('{"game": "mexica"')
-    expect(editor.faults).to_have_text([re.compile("expected JSON")])
+    expect(editor.faults).to_have_text([re.compile("neither as JSON nor")])
     expect(editor.page.locator(".editor .picture svg")).to_be_visible()
     editor.paste("nim/1 3,5,7 2,0,1,1")
     expect(editor.heading).to_have_text("No errors")
@@ -208,7 +230,7 @@ def test_workers_move_on_the_gears(open_editor):
 def test_cards_are_put_and_taken_by_menus(open_editor):
     editor = open_editor()
     editor.load("coatl_midgame.json")
-    editor.page.locator("summary", has_text=re.compile("^Seat 0$")).click()
+    editor.page.locator("summary", has_text=re.compile("^Seat 1$")).click()
     hand = editor.page.locator('fieldset[data-path="seats[0].hand"]')
     hand.get_by_role("button", name=re.compile("^P43")).click()
     data = editor.await_position(lambda data: "P43" not in data["seats"][0]["hand"])

@@ -254,6 +254,9 @@ def test_workers_are_placed_moved_and_taken_away():
         ({"brush": "pilli 3", "target": "C5"}, "no brush"),
         ({"brush": "canal", "target": "Z9"}, "no space"),
         ({"brush": "canal", "target": "A1"}, "A1 is in the lake"),
+        ({"brush": "canal", "targets": ["C5"] * 513}, "expected 512 at most"),
+        ({"brush": "pilli 0", "targets": ["C5"]}, "of a brush that can be drawn"),
+        ({"brush": "canal", "targets": "C5"}, r"command\.targets: given"),
         ({"path": "seats[7].score", "value": 1}, "no such control"),
         ({"path": "game", "value": "nim"}, "no such control"),
         ({"path": "seats[0].score", "value": "1"}, "expected an integer"),
@@ -271,6 +274,14 @@ def test_workers_are_placed_moved_and_taken_away():
 def test_wrong_commands_are_refused(command, message):
     with pytest.raises(NotationError, match=message):
         edited(midgame("mexica"), command)
+
+
+def test_a_brush_is_drawn_over_what_can_take_it():
+    data = midgame("mexica")
+    dug = edited(data, {"brush": "canal", "targets": ["A1", "B3", "B3", "C3", data["canals"][0], "Z9"]})
+    assert set(dug["canals"]) == {*data["canals"], "B3", "C3"}
+    filled = edited(dug, {"brush": "remove", "targets": ["B3", "C3", "D3"]})
+    assert filled["canals"] == data["canals"]
 
 
 def test_a_game_without_an_editor_has_none():

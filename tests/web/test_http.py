@@ -5,11 +5,13 @@ import signal
 import time
 
 import pytest
+from declared import faults
 from pages import PERSON, Process, engine
 
 import mexica_ai as ai
 from mexica_ai.draw import palette
 from mexica_ai.game import registry
+from mexica_ai.web.snapshot_types import Info, Snapshot
 
 PERSONS = [PERSON, PERSON]
 
@@ -37,6 +39,7 @@ def test_the_page_has_the_colours_of_pictures(page):
 
 def test_the_page_knows_what_there_is(page):
     info = page.call("GET", "/api/info")
+    assert not list(faults(info, Info))
     assert [game["name"] for game in info["games"]] == list(registry.names())
     assert info["engines"] == ["first"]
     assert info["levels"] == list(range(1, 11))
@@ -48,7 +51,8 @@ def test_the_page_knows_what_there_is(page):
         told = [option["default"] for option in game["options"]]
         assert told == json.loads(json.dumps([option.default for option in parts.starts.options]))
         for example in game["examples"]:
-            made = page.call("POST", "/api/games", {"example": example["name"]}, 201)
+            choice = {"record": 1} if example["kind"] == "record" else {}
+            made = page.call("POST", "/api/games", {"example": example["name"], **choice}, 201)
             assert made["game"] == game["name"]
             assert (made["num_turns"] > 0) == (example["kind"] == "record")
             page.call("DELETE", f"/api/games/{made['id']}", status=204)
@@ -80,13 +84,16 @@ def test_a_turn_is_entered_action_by_action(page):
     assert placed["entries"] == []
     seat1 = page.command(placed)
     assert seat1["turns"] == [
-        {"index": 0, "seat": 0, "actions": [first], "text": first, "scores": [0, 0], "scored": [0, 0]}
-    ]
+        {
+            "index": 0, "seat": 0, "actions": [first], "text": first, "scores": [0, 0], "scored": [0, 0],
+            "words": f"started at {first.split()[1]}", "steps": [f"started at {first.split()[1]}"], "round": "Start",
+        }
+    ]  # fmt: skip
     assert seat1["to_move"] == 1
     now = page.play(seat1, seat1["entries"][-1]["action"])
     assert now["draft"] == {
         "actions": [], "steps": [], "can_end": True, "end": "end", "is_ended": False, "left": "6 AP",
-        "warning": "",
+        "warning": "", "wasted": "6 AP", "commit": "End turn", "why_not": "",
     }  # fmt: skip
     canal = next(entry for entry in now["entries"] if entry["tool"] == "canal")
     assert canal["cost"] == "1 AP"
@@ -95,7 +102,7 @@ def test_a_turn_is_entered_action_by_action(page):
     )
     dug = draft(page, now, canal["action"])
     assert dug["draft"]["left"] == "5 AP"
-    assert dug["draft"]["steps"] == [{"action": canal["action"], "text": "1 AP"}]
+    assert dug["draft"]["steps"] == [{"action": canal["action"], "text": "1 AP", "words": canal["action"]}]
     assert dug["targets"][canal["targets"][0]].startswith("canal")
     undone = draft(page, dug)
     assert undone["draft"]["actions"] == []
@@ -172,6 +179,9 @@ def test_a_draft_whose_answer_was_lost_is_sent_again(page):
         ({"game": "nim", "seats": [PERSON, {"kind": "engine", "seconds": 601}]}, "request.seats[1].seconds"),
         ({"game": "nim", "seats": [PERSON, {"kind": "engine", "name": "cmd:ls"}]}, "request.seats[1].name"),
         ({"example": "../../etc/passwd"}, "request.example"),
+        ({"example": "mexica_game.jsonl", "record": 3}, "request.record"),
+        ({"example": "mexica_game.jsonl", "record": 0}, "request.record"),
+        ({"game": "nim", "record": 1}, "request.record"),
     ],
 )
 def test_a_bad_request_for_a_game_says_where(page, data, path):
@@ -202,12 +212,52 @@ def test_positions_and_records_become_games(page):
         assert [seat["kind"] for seat in made["seats"]] == ["person", "engine"]
     position.push("take 1 1")
     record = json.loads(json.dumps(ai.make_record(position)))
-    many = json.dumps(record) + "\n" + json.dumps(record | {"turns": []}) + "\n"
-    moves = ai.format_moves(record)
-    for text in (json.dumps(record), json.dumps(record, indent=1), many, moves, f"{moves}\r\n{moves}"):
+    for text in (json.dumps(record), json.dumps(record, indent=1), ai.format_moves(record)):
         made = page.call("POST", "/api/games", {"text": text}, 201)
         assert [turn["actions"] for turn in made["turns"]] == [["take 1 1"]]
         assert made["open"]
+
+
+def test_of_several_records_one_is_chosen(page):
+    position = ai.new_game("nim", seed=1, players=3)
+    bare = ai.make_record(position)
+    position.push("take 1 1")
+    played = ai.make_record(position, engines=["Ana", "Ben", "Cleo"])
+    moves = [ai.format_moves(record) for record in (bare, played)]
+    for text in (f"{json.dumps(bare)}\n\n{json.dumps(played)}\n", f"{moves[0]}\r\n{moves[1]}"):
+        refused = page.call("POST", "/api/games", {"text": text}, 422)
+        assert refused["reason"] == "SEVERAL_RECORDS"
+        assert "2 games" in refused["message"]
+        assert refused["count"] == 2
+        one, two = refused["records"]
+        assert (one["number"], one["game"], one["players"], one["turns"]) == (1, "nim", 3, 0)
+        assert (two["number"], two["names"], two["turns"]) == (2, ["Ana", "Ben", "Cleo"], 1)
+        for number, turns in ((1, []), (2, [["take 1 1"]])):
+            made = page.call("POST", "/api/games", {"text": text, "record": number}, 201)
+            assert [turn["actions"] for turn in made["turns"]] == turns
+    listed = page.call("POST", "/api/games", {"example": "mexica_game.jsonl"}, 422)["records"]
+    assert [(one["players"], one["turns"], one["scores"], one["winners"]) for one in listed] == [
+        (2, 50, [120, 121], [1]),
+        (3, 63, [103, 103, 95], [0, 1]),
+    ]
+
+
+@pytest.mark.parametrize("second", ["{", "7", "[]", '{"start": 1, "turns": 2, "scores": "x", "tags": []}', "x" * 1000])
+def test_a_record_that_cannot_be_read_is_listed_too(page, second):
+    first = json.dumps(ai.make_record(ai.new_game("nim", seed=1)))
+    text = f"{first}\n{second}\n"
+    one, two = page.call("POST", "/api/games", {"text": text}, 422)["records"]
+    assert one["game"] == "nim"
+    assert two["game"] is None
+    assert page.call("POST", "/api/games", {"text": text, "record": 1}, 201)["game"] == "nim"
+    assert page.call("POST", "/api/games", {"text": text, "record": 2}, 422)["message"]
+
+
+def test_so_many_records_are_listed_and_no_more(page):
+    first = json.dumps(ai.make_record(ai.new_game("nim", seed=1)))
+    refused = page.call("POST", "/api/games", {"text": f"{first}\n" + "{}\n" * 100_000}, 422)
+    assert refused["count"] == 100_001
+    assert len(refused["records"]) == 200
 
 
 # --- engines
@@ -254,7 +304,7 @@ def test_a_person_takes_the_seat_of_an_engine(page):
     now = page.new("mexica", seats=[engine(10, 600.0), PERSON])
     now = page.await_game(now, lambda each: each["thinking"])
     now = page.command(now, person=True, seat=0)
-    assert now["seats"] == [{"kind": "person", "title": "person"}] * 2
+    assert now["seats"] == [{"kind": "person", "title": f"Player {number}"} for number in (1, 2)]
     assert now["thinking"] is None
     assert now["entries"]
 
@@ -282,7 +332,7 @@ def test_resigning_ends_the_game(page):
 
 
 def test_a_finished_game_says_how_points_were_made(page):
-    over = page.call("POST", "/api/games", {"example": "mexica_game.jsonl"}, 201)
+    over = page.call("POST", "/api/games", {"example": "mexica_game.jsonl", "record": 1}, 201)
     assert over["waiting"] == "over"
     for seat, points in enumerate(over["points"]):
         assert sum(number for _, number in points["parts"]) == over["scores"][seat]
@@ -475,7 +525,9 @@ def test_an_analysis_tells_until_it_is_stopped_and_keeps_its_result(page):
     assert kept["why"]
     assert kept["iterations"] >= found[-1]["iterations"]
     assert kept["speed"] == pytest.approx(kept["iterations"] / kept["seconds"], rel=0.1)
-    assert page.game(now)["analysis"] == kept
+    shown = page.game(now)
+    assert shown["analysis"] == kept
+    assert not list(faults(shown, Snapshot))
 
 
 def events_until(events, kind, number):
@@ -584,7 +636,7 @@ def test_what_was_played_and_annotated_survives_a_kill(start):
     played = page.new("mexica", seats=[PERSON, engine()])
     played = page.play(played, played["entries"][0]["action"])
     played = page.await_game(played, lambda each: each["to_move"] == 0)
-    now = page.call("POST", "/api/games", {"example": "mexica_game.jsonl"}, 201)
+    now = page.call("POST", "/api/games", {"example": "mexica_game.jsonl", "record": 1}, 201)
     annotate(page, now, 0.05)
     some = page.await_game(now, lambda each: each["annotation"]["done"] >= 3)["annotation"]["turns"]
     page.kill()
@@ -605,7 +657,8 @@ def test_what_was_played_and_annotated_survives_a_kill(start):
     assert data["turn"]["turn_index"] == len(before["turns"])
     stopped = page.call("DELETE", f"/api/games/{now['id']}/annotation")
     assert stopped["state"] == "stopped"
-    named = page.play(named, "take 1 1")  # this process has no engine of that name
+    assert page.command(named, 409, actions=["take 1 1"])["reason"] == "STALE"  # of the process before
+    named = page.play(page.game(named), "take 1 1")  # this process has no engine of that name
     failed = page.await_game(named, lambda each: (each["thinking"] or {}).get("state") == "failed")
     assert "mine" in failed["thinking"]["message"]
     assert page.command(failed, person=True, seat=1)["waiting"] == "person"

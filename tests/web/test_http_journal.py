@@ -4,15 +4,17 @@ import asyncio
 import json
 import os
 import stat
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import mexica_ai as ai
 from mexica_ai.io.errors import NotationError
-from mexica_ai.web import starts
+from mexica_ai.web import commands, starts
 from mexica_ai.web.app import Site
 from mexica_ai.web.journal import Folder
+from mexica_ai.web.store import keep
 
 PERSONS = [{"kind": "person"}] * 2
 
@@ -26,7 +28,7 @@ def folder(tmp_path):
 
 def new(folder, **data):
     game = starts.create({"seats": PERSONS, **data}, names=[], examples={}, find=None)
-    starts.begin_journal(game, folder)
+    keep(game, folder)
     return game
 
 
@@ -35,15 +37,15 @@ def state_of(game):
         game.turns,
         game.now.to_compact(),
         [seat.to_json() for seat in game.seats],
-        game.session.resigned,
+        game.table.resigned,
         sorted(game.evaluations),
-        game.annotation["seconds"],
+        game.table.seconds,
     )
 
 
 def play(game, *turns):
     for turn in turns:
-        game.push([turn])
+        game.change(partial(commands.play, turn=[turn]))
 
 
 def test_a_game_is_restored_from_any_beginning_of_its_file(folder):
@@ -59,14 +61,14 @@ def test_a_game_is_restored_from_any_beginning_of_its_file(folder):
 
     note(play(game, "take 1 1"))
     note(play(game, "take 2 2"))
-    note(game.take_back())
-    note(game.make_person(1))
+    note(game.change(commands.take_back))
+    note(game.change(partial(commands.seat_person, seat=1)))
     note(play(game, "take 1 2"))
-    note(game.start_annotation(0.5))
-    record = game.session.record()
+    note(game.change(partial(commands.annotate, seconds=0.5)))
+    record = game.plain_record()
     for evaluation in ai.evaluate_record(record, iterations=5, seed=1):
-        note(game.evaluate(evaluation))
-    note(game.resign(None))
+        note(game.change(partial(commands.evaluate, evaluation=evaluation)))
+    note(game.change(partial(commands.resign, viewer=None)))
     assert len(lines) >= 9
     data = b"".join(lines)
     assert data == path.read_bytes()
@@ -100,8 +102,8 @@ def test_whole_records_come_back(folder, name):
     game = new(folder, text=text, seats=None)
     again = starts.restore(game.id, folder.read(game.id))
     assert state_of(again) == state_of(game)
-    assert again.session.record()["turns"] == json.loads(text)["turns"]
-    assert again.created == game.created
+    assert again.plain_record()["turns"] == json.loads(text)["turns"]
+    assert again.table.started.created == game.table.started.created
 
 
 @pytest.mark.parametrize(
@@ -129,8 +131,8 @@ def test_a_file_that_was_changed_is_refused_and_stays(folder, line):
 def test_an_evaluation_that_cannot_be_shown_is_refused(folder, change):
     game = new(folder, game="nim")
     play(game, "take 1 1")
-    (evaluation,) = ai.evaluate_record(game.session.record(), iterations=5, seed=1)
-    game.evaluate(evaluation)
+    (evaluation,) = ai.evaluate_record(game.plain_record(), iterations=5, seed=1)
+    game.change(partial(commands.evaluate, evaluation=evaluation))
     path = folder.path / f"{game.id}.jsonl"
     good = path.read_text()
     assert starts.restore(game.id, folder.read(game.id)).evaluations
@@ -240,7 +242,7 @@ def test_games_keep_no_files_open(folder):
     site = Site(folder, None, {})
     before = os.listdir("/proc/self/fd")
     assert len(listed(site)) == 20
-    play(site.find(folder.ids()[0]), "take 1 1")
+    play(site.store.find(folder.ids()[0]), "take 1 1")
     assert len(os.listdir("/proc/self/fd")) == len(before)
 
 

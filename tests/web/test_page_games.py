@@ -1,19 +1,19 @@
 """Games of the page, without a process: costs, ends of turns, what is taken back, pictures of expected lines."""
 
-import asyncio
 import json
 import random
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import mexica_ai as ai
 from mexica_ai.game import registry
-from mexica_ai.web import pictures, starts, turn_entry
+from mexica_ai.web import commands, pictures, starts, turn_entry
 from mexica_ai.web.app import Site
-from mexica_ai.web.events import Hub
-from mexica_ai.web.jobs import MAX_LINE, Jobs
+from mexica_ai.web.jobs import MAX_LINE
 from mexica_ai.web.journal import Folder
+from mexica_ai.web.visibility import viewer_for
 
 PERSONS = [{"kind": "person"}] * 2
 
@@ -22,10 +22,14 @@ def new(**data):
     return starts.create({"seats": PERSONS, "open": True, **data}, names=[], examples={}, find=None)
 
 
+def enter(game, action):
+    game.change(partial(commands.enter, viewer=None, actions=[*game.draft, action]))
+
+
 def to_person(game):
     """Draw what is due; return whether a person is to move."""
     while game.waiting == "event":
-        game.draw()
+        game.change(commands.happen)
     return game.waiting == "person"
 
 
@@ -38,10 +42,10 @@ def test_what_ends_a_turn_is_end_or_pass(name):
             if not to_person(game):
                 break
             if game.drafted().is_ended:
-                game.commit(None)
+                game.change(partial(commands.commit, viewer=None))
                 continue
             found.add(game.ending())
-            game.set_draft([*game.draft, chance.choice(game.drafted().position.legal_actions())], None)
+            enter(game, chance.choice(game.drafted().position.legal_actions()))
     assert found <= {None, "end", "pass"}
     assert "end" in found or name == "nim"
 
@@ -53,7 +57,7 @@ def test_an_expected_line_is_drawn_after_its_candidate(name, is_open):
     for seed in range(4):
         assert to_person(game)
         number = len(game.positions) - 1
-        viewer = game.viewer_for(None)
+        viewer = viewer_for(game.table, None)
         seen = pictures.position_of(game, number, viewer, [], [])
         result = ai.best_turn(game.now.view(game.mover), iterations=2000, seed=seed, candidates=4)
         for candidate in result.candidates:
@@ -63,7 +67,7 @@ def test_an_expected_line_is_drawn_after_its_candidate(name, is_open):
                 picture = pictures.picture(game, number, "all", viewer, line=turns[:index], actions=turns[index])
                 assert picture.startswith("<svg")
                 num_drawn += 1
-        game.push(result.turn)
+        game.change(partial(commands.play, turn=result.turn))
     assert num_drawn > 0
 
 
@@ -81,7 +85,7 @@ def test_the_end_of_a_turn_has_no_cost():
     for _ in range(100):  # workers eat at the end of some turns, which is no cost of an action
         assert to_person(game)
         if game.drafted().is_ended:
-            game.commit(None)
+            game.change(partial(commands.commit, viewer=None))
             continue
         entries = {entry["action"]: entry["cost"] for entry in game.snapshot(None)["entries"]}
         if "end" in entries:
@@ -89,7 +93,7 @@ def test_the_end_of_a_turn_has_no_cost():
             before, seat = ended.to_json(), ended.to_move
             ended.push_action("end")
             costs.append((entries["end"], ended.to_json()["seats"][seat]["corn"] < before["seats"][seat]["corn"]))
-        game.set_draft([*game.draft, chance.choice(list(entries))], None)
+        enter(game, chance.choice(game.drafted().position.legal_actions()))
     assert {cost for cost, _ in costs} == {""}
     assert any(eats for _, eats in costs)
 
@@ -98,36 +102,20 @@ def test_an_event_between_the_turns_of_two_persons_can_be_taken_back():
     seats = set()
     for seed in range(4):
         game, chance = new(game="coatl", seed=seed, open=False), random.Random(seed)
-        while not game.session.is_over and len(game.positions) < 80:
+        while not game.is_over and len(game.positions) < 80:
             if game.waiting == "event":
                 before = game.positions[-2].to_move
-                game.draw()
+                game.change(commands.happen)
                 if game.mover not in (None, before):
                     seats.add((before, game.mover))
-                    assert game.takeback_limit() == len(game.positions) - 3
+                    assert commands.take_back_limit(game.table) == len(game.positions) - 3
                 continue
-            game.handover(game.mover, opens=True)
+            game.change(partial(commands.hand_over, viewer=game.mover))
             if game.drafted().is_ended:
-                game.commit(None)
+                game.change(partial(commands.commit, viewer=None))
             else:
-                game.set_draft([*game.draft, chance.choice(game.drafted().position.legal_actions())], None)
+                enter(game, chance.choice(game.drafted().position.legal_actions()))
     assert seats == {(0, 1), (1, 0)}
-
-
-def test_the_engines_of_a_game_are_closed_with_it():
-    class Engine:
-        closed = 0
-
-        def close(self):
-            self.closed += 1
-
-    game, other = new(game="nim"), new(game="nim")
-    engines = [Engine(), Engine(), Engine()]
-    jobs = Jobs(None, Hub(), {})
-    jobs._engines.update(zip([(game.id, 0), (other.id, 0), (game.id, 1)], engines, strict=True))
-    asyncio.run(jobs.forget(game))
-    assert [engine.closed for engine in engines] == [1, 0, 1]
-    assert list(jobs._engines) == [(other.id, 0)]
 
 
 def test_the_page_knows_the_actions_of_the_examples_from_the_start(tmp_path, monkeypatch):

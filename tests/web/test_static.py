@@ -29,7 +29,7 @@ def test_vendored_files_are_those_of_their_packages(folder):
 
 
 def test_the_style_sheets_use_colours_of_the_palette():
-    used = set(re.findall(r"var\(--(\w+)\)", STYLE)) - {"wide", "ratio"}  # those two are set by board.js
+    used = set(re.findall(r"var\(--(\w+)\)", STYLE)) - {"wide", "ratio", "bar", "room", "safe"}  # sizes
     assert len(used) > 10
     assert used <= COLORS.keys()
 
@@ -42,9 +42,16 @@ def test_what_the_shell_loads_is_there():
     for name in set(named) - {"palette.css"}:
         assert (STATIC / name).is_file()
     scripts = {path.name for path in STATIC.glob("*.js")}
-    loaded_later = {name for path in STATIC.glob("*.js") for name in re.findall(r"import\('\./([^']+)'\)", path.read_text())}
-    assert loaded_later == {"dialogs.js", "editor.js", "home.js"}
+    loaded_later = {
+        name for path in STATIC.glob("*.js") for name in re.findall(r"(?<!{)import\('\./([^']+)'\)", path.read_text())
+    }
+    assert loaded_later == {"dialogs.js", "editor.js", "home.js", "zoom.js"}
     assert scripts - loaded_later == {name for name in named if name.endswith(".js") and "/" not in name}
     assert "<style" not in shell
     assert " style=" not in shell
     assert not re.search(r"<script(?![^>]* src=)", shell)
+
+
+@pytest.mark.parametrize("path", sorted(STATIC.glob("*.js")), ids=lambda path: path.name)
+def test_every_script_is_checked(path):
+    assert path.read_text(encoding="utf-8").startswith("// @ts-check\n")

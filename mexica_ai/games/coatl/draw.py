@@ -14,6 +14,7 @@ from mexica_ai.draw.svg import TIMES, document, element, group, text
 from mexica_ai.game.contract import try_parse
 from mexica_ai.game.text_forms import viewer_name
 from mexica_ai.games.coatl import facts
+from mexica_ai.games.coatl.entry import target_of
 from mexica_ai.games.coatl.facts import COLORS, PROPHECIES, TEMPLES, TOKENS
 from mexica_ai.games.coatl.notation import parse_position
 from mexica_ai.games.coatl.shape import HIDDEN, SHAPE
@@ -41,7 +42,10 @@ def draw(
     targets: bool = False,
     shares: Sequence[float] | None = None,
 ) -> str:
-    """Return a picture of a position; see `Picture.draw`."""
+    """Return a picture of a position; see `Picture.draw`.
+
+    The seat that looks on comes first, the others in turn order.
+    """
     picture = _Picture(drawable(fields), Paint(theme), turn, targets)
     body, y = [], 16.0
     if "table" in parts:
@@ -50,8 +54,11 @@ def draw(
         tall = picture.table(y)
         y += tall + 14
     if "seats" in parts:
-        for seat in range(len(picture.now.get("seats", ()))):
-            y += picture.seat(seat, y) + 14
+        number = len(picture.now.get("seats", ()))
+        own = viewer if viewer is not None and viewer in range(number) else 0
+        picture.first = f"hand:{picture.fields.get('to_move') if viewer is None else viewer}:"
+        for place in range(number):
+            y += picture.seat((own + place) % number, y) + 14
     body += picture.parts
     body.append(picture.turn_marks())
     if "steps" in parts and turn:
@@ -381,7 +388,7 @@ class _Picture(Canvas):
         with self.hint(f"hand:{seat}"):
             self.text(462, y + 20, f"hand {len(hand)}", 11.5, color="soft")
         x, top = 462.0, y + 28
-        for card in hand:
+        for index, card in enumerate(hand):
             wide = _CARD_W if card in PROPHECIES else 64
             if x + wide > _WIDTH - 40 - _CARD_W:
                 x, top = 462.0, top + _CARD_H + 8
@@ -391,7 +398,8 @@ class _Picture(Canvas):
                 note = "seen"
             self.prophecy(x, top, card, note=note)
             if card != HIDDEN:
-                self._widen(f"hand:{seat}:{card}", x, top, _CARD_W, _CARD_H)
+                earlier = hand[:index].count(card) if self.now.get("phase") == "keep" else 0
+                self._widen(target_of(seat, card, earlier), x, top, _CARD_W, _CARD_H)
             x += wide + _GAP
         temples, row = own.get("temples", ()), y + 28
         for card in temples:

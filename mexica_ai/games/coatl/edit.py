@@ -72,9 +72,11 @@ class CoatlEditor(Editor):
         found = [Group("Turn", turn), Group("Table", table)]
         for seat, own in enumerate(fields["seats"][:players]):
             found += [
-                Group(f"Seat {seat}", self._seat(fields, f"seats[{seat}]")),
+                Group(f"Seat {seat + 1}", self._seat(fields, f"seats[{seat}]")),
                 *(
-                    Group(f"Coatl {index + 1} of seat {seat}", self._coatl(fields, f"seats[{seat}].coatls[{index}]"))
+                    Group(
+                        f"Coatl {index + 1} of seat {seat + 1}", self._coatl(fields, f"seats[{seat}].coatls[{index}]")
+                    )
                     for index in range(len(own["coatls"][: facts.MAX_COATLS]))
                 ),
             ]

@@ -8,12 +8,12 @@ from mexica_ai.games.coatl.shape import HIDDEN
 from mexica_ai.io.json_types import JsonObject
 
 TOOLS = (
-    Tool("keep", "k", "Keep"),
+    Tool("keep", "k", "Keep", any_order=True),
     Tool("take", "t", "Take pieces"),
     Tool("draw", "d", "Draw a prophecy"),
     Tool("start", "s", "Start a Coatl"),
-    Tool("add", "a", "Add a piece"),
-    Tool("play", "p", "Play a card"),
+    Tool("add", "a", "Add a piece", any_order=True),
+    Tool("play", "p", "Play a card", any_order=True),
     Tool("close", "c", "Complete a Coatl"),
     Tool("discard", "x", "Discard"),
     Tool("future", "f", "Token: new display"),
@@ -30,7 +30,8 @@ def entry(action: str, fields: JsonObject) -> Entry:
     verb, *words = action.split()
     match verb, words:
         case "keep", _:
-            return Entry("keep", (choice(" and ".join(words) or "none", " ".join(words)),))
+            confirm = choice(f"Keep {len(words)} of {len(fields['seats'][seat]['hand'])}" if words else "Keep none")
+            return Entry("keep", (*_kept(seat, words), confirm))
         case "take", [kind, letters]:
             return Entry("take", (Target(f"supply:{kind}:{letters}", Kind.PIECE, f"{kind} {letters}"),))
         case "draw", ["deck"]:
@@ -69,6 +70,19 @@ def _held(seat: int, card: str) -> Target:
     return Target(f"hand:{seat}:{card}", Kind.CARD, card, seat)
 
 
+def _kept(seat: int, cards: list[str]) -> list[Target]:
+    """Return the targets of cards to keep; while those are chosen, each copy of a card is one of its own."""
+    return [
+        Target(target_of(seat, card, cards[:index].count(card)), Kind.CARD, card, seat)
+        for index, card in enumerate(cards)
+    ]
+
+
+def target_of(seat: int, card: str, earlier: int) -> str:
+    """Return the target of a card of a hand, of which there are `earlier` copies before it."""
+    return f"hand:{seat}:{card}" + (f":{earlier + 1}" if earlier else "")
+
+
 def _coatl(seat: int, number: str) -> Target:
     return Target(f"coatl:{seat}:{number}", Kind.FIGURE, number, seat)
 
@@ -89,9 +103,10 @@ def describe(fields: JsonObject) -> dict[str, str]:
             for letter in own["stored"][part]:
                 number = own["stored"][part].count(letter)
                 found[f"stored:{seat}:{kind}:{letter}"] = f"{whose}, stored {kind} {_colors(letter)}, {number}"
-        for card in (*own["hand"], *own["temples"]):
-            if card != HIDDEN:
-                found[f"hand:{seat}:{card}"] = f"{whose}, hand, {facts.describe(card)}"
+        cards = [card for card in (*own["hand"], *own["temples"]) if card != HIDDEN]
+        for index, card in enumerate(cards):
+            earlier = cards[:index].count(card) if fields["phase"] == "keep" else 0
+            found[target_of(seat, card, earlier)] = f"{whose}, hand, {facts.describe(card)}"
         if fields["options"]["sacrifice_tokens"]:
             found |= {f"token:{seat}:{token}": f"{whose}, token {token}" for token in own["tokens"]}
         for number, coatl in enumerate(own["coatls"], 1):

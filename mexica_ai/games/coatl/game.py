@@ -3,7 +3,19 @@
 from cext.games.coatl import hidden, ops
 from cext.games.coatl.spec import CALIBRATION, SPEC
 from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Reasons, Secrets, Starts, Text, Views
-from mexica_ai.games.coatl import compact, draw, edit, effects, entry, legality, notation, planner, tensor
+from mexica_ai.games.coatl import (
+    clicks,
+    compact,
+    draw,
+    edit,
+    effects,
+    entry,
+    legality,
+    notation,
+    planner,
+    tensor,
+    words,
+)
 from mexica_ai.games.coatl.render import render
 from mexica_ai.games.coatl.teaching import TEACHING
 from mexica_ai.io.json_types import JsonObject
@@ -61,6 +73,8 @@ GAME = Game(
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry, entry.describe),
     editor=edit.EDITOR,
     reasons=Reasons(legality.why_illegal, effects.describe, ("actions_left",), effects.serves),
+    clicks=clicks.CLICKS,
+    words=words.WORDS,
     learning=Learning(tensor.SCHEMA, SPEC, calibration=CALIBRATION, planner=planner.plan_turn),
     teaching=TEACHING,
     level_errors=LEVEL_ERRORS,

@@ -337,6 +337,7 @@ class _Picture:
                     fill_opacity="0",
                     data_target=format_space(cell),
                     data_tool="move" if cell == mover else None,
+                    data_first="1" if cell == mover else None,
                     class_="target",
                 )
             )

@@ -24,7 +24,7 @@ _SIZES = range(board.MIN_SIZE, board.MAX_SIZE + 1)
 _LEVELS = len(board.TEMPLES_BY_PERIOD[1])
 _SPACES = {format_space(cell): cell for cell in board.GRID}
 _PAINT = Paint("page")
-_SEAT_KEYS = ("0123", "pqrs")  # of temples and of pillis
+_SEAT_KEYS = ("1234", "pqrs")  # of temples and of pillis
 # The values that these phases determine.
 _FIXED = {
     "placement": {"period": 1, "round": 0, "idle_rounds": 0},
@@ -46,21 +46,21 @@ class MexicaEditor(Editor):
         disc = element("circle", cx=14.0, cy=14.0, r=11.0, **_PAINT("calpulli", "calpullirim", 2.0))
         cross = element("path", d="M6 6l16 16M22 6l-16 16", stroke_linecap="round", **_PAINT(None, "ink", 3.0))
         brushes = [
-            Brush("canal", "c", "Canal", canal),
+            Brush("canal", "c", "Canal", canal, strokes=True),
             Brush("bridge", "b", "Bridge", planks),
             Brush("calpulli", "f", "Calpulli token", disc),
         ]
         players = _players(fields)
         for seat in range(players):
-            label = f"Temple of seat {seat}"
+            label = f"Temple of seat {seat + 1}"
             brushes.append(Brush(f"temple {seat}", _SEAT_KEYS[0][seat], label, _temple(seat)))
         if players == board.MIN_PLAYERS:
             brushes.append(Brush("neutral", "n", "Neutral temple", _temple(NEUTRAL)))
         for seat in range(players):
             brushes.append(
-                Brush(f"pilli {seat}", _SEAT_KEYS[1][seat], f"Pilli of seat {seat}", pawn(_PAINT, seat, 14, 14, 28))
+                Brush(f"pilli {seat}", _SEAT_KEYS[1][seat], f"Pilli of seat {seat + 1}", pawn(_PAINT, seat, 14, 14, 28))
             )
-        return [*brushes, Brush("remove", "x", "Remove", cross)]
+        return [*brushes, Brush("remove", "x", "Remove", cross, strokes=True)]
 
     def groups(self, fields: JsonObject) -> list[Group]:
         """Return the fields of the game and the seats, and the counters of the supply."""
@@ -94,7 +94,7 @@ class MexicaEditor(Editor):
             for level in range(len(own["temples"][:_LEVELS])):
                 most = board.TEMPLES_BY_PERIOD[2][level]
                 controls.append(number(fields, f"{where}.temples[{level}]", f"Level {level + 1} left", 0, most))
-            groups.append(Group(f"Seat {seat}", controls))
+            groups.append(Group(f"Seat {seat + 1}", controls))
         return [*groups, Group("Canals", tiles), Group("Calpulli tokens", calpulli)]
 
     # --- on the picture
@@ -117,6 +117,10 @@ class MexicaEditor(Editor):
         else:
             self._raise_temple(fields, at, int(seat) if seat else board.NEUTRAL)
         self._count(fields)
+
+    def has(self, fields: JsonObject, brush: str, target: str) -> bool:
+        """Return whether a space is a canal, for the brush of canals."""
+        return brush == "canal" and target in fields["canals"]
 
     def move(self, fields: JsonObject, start: str, end: str) -> None:
         """Move the uppermost piece of a space to another one."""
@@ -277,6 +281,23 @@ class MexicaEditor(Editor):
             tiles["double"] = board.NUM_DOUBLE_TILES - 2 - (len(dug) - single) // 2
 
     # --- faults
+
+    def name(self, data: Any, path: str) -> str:
+        """Return a piece on the board with its space."""
+        match edit.steps_of(path):
+            case ["temples" | "bridges" as key, int(index), *rest]:
+                piece, where = f"{key[:-1]} {index + 1}", f"{key}[{index}].at"
+            case ["calpulli", "placed", int(index), *rest]:
+                piece, where = f"calpulli token {index + 1}", f"calpulli.placed[{index}].at"
+            case ["calpulli"]:
+                return "calpulli tokens"
+            case ["calpulli", "upcoming", *_]:
+                return "tokens of period 2"
+            case _:
+                return ""
+        at = edit.value_at(data, where)
+        known = f" ({at})" if isinstance(at, str) and at in _SPACES else ""
+        return ", ".join([f"{piece}{known}", *(str(key) for key in rest if key != "at")])
 
     def targets(self, data: object, path: str) -> list[str]:
         """Return the spaces that a fault concerns."""

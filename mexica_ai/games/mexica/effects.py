@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from cext.games.mexica.ops import scoring_now
 from mexica_ai.game.contract import try_parse
+from mexica_ai.game.text_forms import listed
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import parse_space
 from mexica_ai.games.mexica.notation import parse_position
@@ -20,7 +21,7 @@ def describe(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
     clauses = []
     if len(new) > len(old):
         sizes = sorted(len(district) for district in new if district not in old)
-        clauses.append(f"makes districts of {_listed(sizes)}")
+        clauses.append(f"makes districts of {listed(list(map(str, sizes)))}")
     clauses += _leads(before, after, new, seat)
     return clauses + _gains(before, after, seat)
 
@@ -42,10 +43,10 @@ def _leads(before: JsonObject, after: JsonObject, districts: Iterable[frozenset[
             rest = max((level for other, level in new.items() if other != seat), default=0)
             clauses.append(f"leads {name}, {levels} to {rest}")
         elif seat in leads:
-            clauses.append(f"shares the lead in {name} with {_listed(_owners(leads, seat))}, {levels} each")
+            clauses.append(f"shares the lead in {name} with {listed(_owners(leads, seat))}, {levels} each")
         elif leads:
             is_one = len(leads) == 1 and leads != [board.NEUTRAL]
-            clauses.append(f"{_listed(_owners(leads, seat))} {'leads' if is_one else 'lead'} {name}")
+            clauses.append(f"{listed(_owners(leads, seat))} {'leads' if is_one else 'lead'} {name}")
         else:
             clauses.append(f"nobody leads {name}")
     return clauses
@@ -66,8 +67,3 @@ def _gains(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
         for other, gain in enumerate(now - then for now, then in zip(new, old, strict=True))
         if gain
     ]
-
-
-def _listed(things: Iterable[object]) -> str:
-    *most, last = map(str, things)
-    return f"{', '.join(most)} and {last}" if most else last

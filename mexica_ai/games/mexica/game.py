@@ -8,7 +8,20 @@ from cext.core.contract.game import State
 from cext.games.mexica import ops
 from cext.games.mexica.spec import CALIBRATION, SPEC
 from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Proposals, Reasons, Secrets, Starts, Text
-from mexica_ai.games.mexica import board, compact, draw, edit, effects, entry, legality, notation, removal, tensor
+from mexica_ai.games.mexica import (
+    board,
+    clicks,
+    compact,
+    draw,
+    edit,
+    effects,
+    entry,
+    legality,
+    notation,
+    removal,
+    tensor,
+    words,
+)
 from mexica_ai.games.mexica.render import render
 from mexica_ai.games.mexica.teaching import TEACHING
 from mexica_ai.io.errors import PositionError
@@ -97,6 +110,8 @@ GAME = Game(
     reasons=Reasons(
         legality.why_illegal, effects.describe, ("action_points", "action_tokens"), stocks=ops.state_to_fields
     ),
+    clicks=clicks.CLICKS,
+    words=words.WORDS,
     learning=Learning(tensor.SCHEMA, SPEC, calibration=CALIBRATION),
     proposals=Proposals(
         removal.offered,

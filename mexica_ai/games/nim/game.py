@@ -2,7 +2,7 @@
 
 from cext.games.nim import ops
 from mexica_ai.game.contract import Game, Learning, Option, Picture, Starts, Text
-from mexica_ai.games.nim import compact, draw, entry, notation, tensor
+from mexica_ai.games.nim import compact, draw, entry, notation, tensor, words
 from mexica_ai.games.nim.render import render
 from mexica_ai.games.nim.teaching import TEACHING
 
@@ -37,6 +37,7 @@ GAME = Game(
     starts=Starts(notation.new_state, OPTIONS, ("--piles 3,4,5",)),
     board=render,
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry),
+    words=words.WORDS,
     learning=Learning(tensor.SCHEMA),
     teaching=TEACHING,
 )

@@ -25,11 +25,12 @@ from mexica_ai.io.strict import readable
 Turn: TypeAlias = Sequence[tuple[str, JsonObject]]  # the actions, with the position after each
 Glyph: TypeAlias = tuple[str, str]  # the kind of a token or "", and the words on it
 
-PARTS = ("calendar", "gears", "table", "seats", "steps")
+PARTS = ("calendar", "gears", "table", "panel", "steps")
 _WIDTH, _EDGE = 1260, 20
 _GEAR_W, _GEAR_H, _RADIUS = 244, 240, 62
 _TILE_W, _TILE_H = 194, 76
 _SEAT_W = 604
+_PANEL_W = 340  # of the seats alone, one below the other
 _BOLD = {"text_anchor": "middle", "font_weight": "bold"}
 _TITLES = {"palenque": "Palenque", "yaxchilan": "Yaxchilan", "tikal": "Tikal", "uxmal": "Uxmal"} | {
     facts.CHICHEN: "Chichen Itza"
@@ -62,9 +63,13 @@ def draw(
     A turn is shown before the gears turn, so that its workers stand where it has put them.
     """
     picture = _Picture(drawable(fields), Paint(theme), turn, targets)
+    if not {"calendar", "gears", "table", "steps"}.intersection(parts):
+        return picture.panel()
     y = picture.heading(shares)
     if "calendar" in parts:
         y += picture.calendar(y)
+    if "table" in parts:
+        y += picture.dealt(y)
     if "gears" in parts:
         for index, gear in enumerate(GEARS):
             picture.gear(gear, _EDGE + index * _GEAR_W, y)
@@ -72,7 +77,7 @@ def draw(
         y += _GEAR_H + 46
     if "table" in parts:
         y += max(picture.temples(y), picture.tiles(y)) + 10
-    if "seats" in parts:
+    if "panel" in parts:
         y += picture.seats(y)
     body = [*picture.parts, group([*picture.marks, *picture.advances()], class_="turn")]
     if "steps" in parts and turn:
@@ -111,7 +116,7 @@ class _Picture(Canvas):
         super().__init__(paint, targets=targets)
         self.fields, self.turn = fields, turn
         seen = [(action, after) for action, after in turn if action.split()[0] not in _UNSEEN]
-        self.now = seen[-1][1] if seen else fields
+        self.now = (seen or turn)[-1][1] if turn else fields
         self.marks: list[str] = []
         self.built: dict[int, Box] = {}  # seat -> the line of what it has built
         # By verb, temple or track, and seat.
@@ -124,11 +129,17 @@ class _Picture(Canvas):
         """Return (gear, space) -> numbers of the actions that placed or picked up a worker there."""
         found: dict[tuple[str, int], list[tuple[int, str | None]]] = {}
         before = self.fields
+        turned = self.now["day"] - before["day"]  # if the gears have turned since, marks turn with them
         for number, (action, after) in enumerate(seen, 1):
             for gear, places in after["gears"].items():
-                for space, (old, new) in enumerate(zip(before["gears"][gear], places, strict=True)):
-                    if old != new and action.split()[0] in ("place", "pick"):
-                        found.setdefault((gear, space), []).append((number, old if new == facts.FREE else None))
+                days, teeth = after["day"] - before["day"], len(places)
+                for space, old in enumerate(before["gears"][gear]):
+                    new = places[(space + days) % teeth]
+                    is_own = not days or str(self.fields["to_move"]) in (old, new)  # others may have come home
+                    if is_own and old != new and action.split()[0] in ("place", "pick"):
+                        found.setdefault((gear, (space + turned) % teeth), []).append(
+                            (number, old if new == facts.FREE else None)
+                        )
             before = after
         return found
 
@@ -373,6 +384,35 @@ class _Picture(Canvas):
             self.text(x + 7, y + 53 + 13 * row, line, 10.5)
         self.places[f"tile:{name}"] = (x, y, _TILE_W, _TILE_H)
 
+    def dealt(self, y: float) -> float:
+        """Draw the wealth tiles from which seats choose what they keep; return the height."""
+        top = y
+        for seat, own in enumerate(self.now["seats"]):
+            if self.now["phase"] == "keep" and set(own["dealt"]) - {facts.HIDDEN}:
+                self.parts.append(seat_mark(self.paint, seat, _EDGE + 12, top + 31, 10))
+                self.text(_EDGE + 32, top + 35, "keeps two of", 12.5)
+                top = self._dealt(seat, own["dealt"], _EDGE + 122, top)
+        return top - y
+
+    def _dealt(self, seat: int, tiles: Sequence[str], x: float, y: float) -> float:
+        """Draw the wealth tiles from which a seat chooses; return where they end."""
+        wide, tall, most = 138, 62, facts.NUM_DEALT
+        for index, name in enumerate(tiles[:most]):
+            at = x + (wide + 8) * index
+            self.box(at, y, wide, tall, "card", "palace", 1.4, 7)
+            if name not in WEALTH:
+                self.text(at + wide / 2, y + tall / 2 + 4, "hidden", 11, color="soft", text_anchor="middle")
+                continue
+            effects = WEALTH[name]["effects"]
+            words = render.describe_effects(each for each in effects if each["do"] != "gain")
+            for effect in effects:
+                if effect["do"] == "gain":
+                    self.amounts(at + 8, y + 15, effect["materials"], 7.5)
+            for line, part in enumerate(textwrap.wrap(words, 20)[:2]):
+                self.text(at + 8, y + 39 + 14 * line, part, 11)
+            self.places[f"dealt:{seat}:{name}"] = (at, y, wide, tall)
+        return y + tall + 14
+
     # --- seats
 
     def seats(self, y: float) -> float:
@@ -384,10 +424,17 @@ class _Picture(Canvas):
             tall = max(tall, self._seat(seat, own, _EDGE + (_SEAT_W + 12) * (seat % 2), top))
         return top + tall + 12 - y
 
-    def _seat(self, seat: int, own: JsonObject, x: float, y: float) -> float:
-        now, first = self.now, len(self.parts)
+    def panel(self) -> str:
+        """Return the picture of the seats alone, in one column."""
+        y = 4.0
+        for seat, own in enumerate(self.now["seats"]):
+            y += self._seat(seat, own, 2, y, _PANEL_W - 4) + 8
+        body = [element("rect", width=float(_PANEL_W), height=y, **self.paint("paper")), *self.parts, *self.advances()]
+        return document(_PANEL_W, y, "".join(body), self.title())
+
+    def _seat(self, seat: int, own: JsonObject, x: float, y: float, width: float = _SEAT_W) -> float:
+        now, first, is_narrow = self.now, len(self.parts), width < _SEAT_W
         is_moving = seat == self.fields.get("to_move") and self.fields.get("phase") != "over"
-        out = facts.workers_out(now, seat)
         self.parts.append(seat_mark(self.paint, seat, x + 24, y + 24, 11))
         self.text(x + 44, y + 29, f"Seat {seat}", 15, font_weight="bold")
         if is_moving:
@@ -397,36 +444,26 @@ class _Picture(Canvas):
             note = "wins" if len(self.winners) == 1 else "shares the win"
             self.text(x + 104, y + 29, note, 11.5, font_weight="bold")
         with self.hint(f"points:{seat}"):
-            self.text(x + _SEAT_W - 14, y + 31, _points(own["score"]), 22, text_anchor="end", font_weight="bold")
-        at = x + 200
-        for kind in (*facts.STOCKS, "skull"):
-            number = own["skulls"] if kind == "skull" else own[kind]
-            with self.hint(f"stock:{seat}:{kind}"):
-                self.token(at, y + 24, kind, 9)
-                self.text(at + 13, y + 29, number, 14, font_weight="bold")
-            at += 52
-        at += 4
-        with self.hint(f"workers:{seat}"):
-            for worker in range(own["workers"]):
-                home = worker < own["workers"] - out
-                paint = self.paint(f"seat{seat}", f"rim{seat}", 1.3) if home else self.paint(None, "soft", 1.3)
-                self.parts.append(element("circle", cx=at + 13.0 * worker, cy=y + 24.0, r=5.0, **paint))
-        row = y + 50
+            self.text(x + width - 14, y + 31, _points(own["score"]), 22, text_anchor="end", font_weight="bold")
+        row = y + 56 if is_narrow else y + 24
+        self._stocks(seat, own, x + (22 if is_narrow else 200), row, 46 if is_narrow else 52)
+        row += 29 if is_narrow else 26
         built = [*own["buildings"], *own["monuments"]]
+        size, step, chars = (11.5, 15, 52) if is_narrow else (10.5, 14, 98)
         for name, line in self._lines(seat, own):
-            parts = textwrap.wrap(line, 98, subsequent_indent="    ")
+            parts = textwrap.wrap(line, chars, subsequent_indent="    ")
             if name == "built":
-                self.built[seat] = (x + 8, row - 11, _SEAT_W - 16, 14 * len(parts) + 1)
+                self.built[seat] = (x + 8, row - 11, width - 16, step * len(parts) + 1)
             with self.hint(f"{name}:{seat}"):
                 for part in parts:
-                    self.text(x + 14, row, part, 10.5, color="soft" if name == "feeding" else "ink")
-                    row += 14
+                    self.text(x + 14, row, part, size, color="soft" if name == "feeding" else "ink")
+                    row += step
         for name in built:
-            self.places[f"built:{seat}:{name}"] = (x, y + 40, _SEAT_W, row - y - 40)
+            self.places[f"built:{seat}:{name}"] = (x, y + 40, width, row - y - 40)
         tall = row - y + 2
         is_lit = is_moving or seat in self.winners
         frame = ("card", f"seat{seat}" if is_lit else "line", 2.4 if is_lit else 1.4)
-        self.box(x, y, _SEAT_W, tall, *frame, 9)
+        self.box(x, y, width, tall, *frame, 9)
         self.parts.insert(first, self.parts.pop())
         return tall
 
@@ -452,6 +489,20 @@ class _Picture(Canvas):
                 ]
                 lines.append((key, f"{key}: " + " | ".join(words)))
         return lines
+
+    def _stocks(self, seat: int, own: JsonObject, x: float, y: float, step: float) -> None:
+        """Draw what a seat has in a row: corn, blocks, skulls, workers at home and on the gears."""
+        for kind in (*facts.STOCKS, "skull"):
+            with self.hint(f"stock:{seat}:{kind}"):
+                self.token(x, y, kind, 9)
+                self.text(x + 13, y + 5, own["skulls"] if kind == "skull" else own[kind], 14, font_weight="bold")
+            x += step
+        home = own["workers"] - facts.workers_out(self.now, seat)
+        with self.hint(f"workers:{seat}"):
+            for worker in range(own["workers"]):
+                is_home = worker < home
+                paint = self.paint(f"seat{seat}", f"rim{seat}", 1.3) if is_home else self.paint(None, "soft", 1.3)
+                self.parts.append(element("circle", cx=x + 4.0 + 13.0 * worker, cy=float(y), r=5.0, **paint))
 
     def advances(self) -> list[str]:
         """Return marks for steps in temples, advances on tracks, and tiles that a turn has brought."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -33,7 +34,7 @@ class TzolkinEditor(Editor):
         skull = element("path", d="M14 3l11 11l-11 11l-11 -11Z", **_PAINT("skull", "mark", 1.2))
         cross = element("path", d="M6 6l16 16M22 6l-16 16", stroke_linecap="round", **_PAINT(None, "ink", 3.0))
         found = [
-            Brush(f"seat {seat}", str(seat), f"Seat {seat}", seat_mark(_PAINT, seat, 14, 14, 10))
+            Brush(f"seat {seat}", str(seat + 1), f"Seat {seat + 1}", seat_mark(_PAINT, seat, 14, 14, 10))
             for seat in range(_players(fields))
         ]
         others = ("idle", "i", "Idle worker", idle), ("skull", "k", "Skull", skull), ("remove", "x", "Remove", cross)
@@ -73,7 +74,7 @@ class TzolkinEditor(Editor):
             display.append(row(fields, "drawn", "Tiles drawn for idle workers", _wealth()))
         found = [Group("Turn", turn), Group("Harvest tiles left", harvest), Group("Display", display)]
         return found + [
-            Group(f"Seat {seat}", self._seat(fields, f"seats[{seat}]"))
+            Group(f"Seat {seat + 1}", self._seat(fields, f"seats[{seat}]"))
             for seat in range(min(len(fields["seats"]), players))
         ]
 
@@ -242,6 +243,24 @@ class TzolkinEditor(Editor):
 
     # --- faults
 
+    def name(self, data: Any, path: str) -> str:
+        """Return a gear, or tiles that no control counts together."""
+        match edit.steps_of(path):
+            case ["gears", gear] if gear in _TITLES:
+                return f"the gear {_TITLES[gear]}"
+            case ["gears"]:
+                return "the gears"
+            case ["fields", "corn" | "wood" as kind]:
+                return f"{kind} tiles at Palenque"
+            case ["reveal"]:
+                return "buildings to reveal"
+        return ""
+
+    def say(self, text: str) -> str:
+        """Return what a fault says, with the workers of a gear in words."""
+        text = _OWNERS.sub(r"idle workers anywhere, those of seats up to action \1", text)
+        return _WORKERS.sub(lambda match: _workers(match[1]), text)
+
     def targets(self, data: Any, path: str) -> list[str]:
         """Return the places of the picture that a fault concerns."""
         match edit.steps_of(path):
@@ -280,8 +299,17 @@ class TzolkinEditor(Editor):
         return []
 
 
+_WORKERS = re.compile(r'"([.i0-3]{5,13})"')  # the places of a gear
+_OWNERS = re.compile(r'\d+ characters, each "\.", "i" or, up to action (\d+), a seat')
 _SKULL_ACTIONS = range(1, facts.SKULL_ACTIONS + 1)
 _TILES = (*BUILDINGS, *MONUMENTS)
+
+
+def _workers(places: str) -> str:
+    """Return where the workers of a gear stand, in words."""
+    owners = ((space, owner) for space, owner in enumerate(places) if owner != FREE)
+    found = [f"{'idle' if owner == IDLE else f'seat {owner}'} on {space}" for space, owner in owners]
+    return f"workers {', '.join(found)}" if found else "no workers"
 
 
 def _players(fields: JsonObject) -> int:

@@ -7,7 +7,7 @@ from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.io.json_types import JsonObject
 
 TOOLS = (
-    Tool("keep", "k", "Keep two tiles"),
+    Tool("keep", "k", "Keep two tiles", any_order=True),
     Tool("place", "p", "Place a worker"),
     Tool("pick", "u", "Pick up a worker"),
     Tool("beg", "b", "Beg for corn"),
@@ -30,13 +30,13 @@ def entry(action: str, fields: JsonObject) -> Entry:
     verb, *words = action.split()
     match verb, words:
         case "keep", _:
-            return Entry("keep", (choice(" and ".join(map(_wealth, words)), " ".join(words), Kind.TILE),))
+            return Entry("keep", tuple(_dealt(fields["to_move"], tile) for tile in words))
         case "place", [place]:
             return Entry("place", (Target(f"place:{place}", Kind.GEAR, place),))
         case "pick", [gear, space, number]:
             return Entry("pick", (_worker(gear, space), _gear_action(gear, number)))
         case "pick", [gear, space]:
-            return Entry("pick", (_worker(gear, space), choice("without an action")))
+            return Entry("pick", (_worker(gear, space), choice("no action")))
         case (("beg" | "burn"), [temple]):
             return Entry(verb, (_temple(temple),))
         case "research", [track, *payment]:
@@ -77,9 +77,8 @@ def _blocks(letters: str) -> str:
     return " and ".join(facts.BLOCKS[letter] for letter in letters)
 
 
-def _wealth(name: str) -> str:
-    """Return what a wealth tile brings, as the picture shows it."""
-    return render.describe_effects(facts.WEALTH[name]["effects"])
+def _dealt(seat: int, tile: str) -> Target:
+    return Target(f"dealt:{seat}:{tile}", Kind.TILE, tile, seat)
 
 
 def _way(how: list[str]) -> str:
@@ -112,6 +111,11 @@ def describe(fields: JsonObject) -> dict[str, str]:
         for name in names:
             steps = [f"seat {seat} at {own[key][name]}" for seat, own in enumerate(fields["seats"])]
             found[f"{kind}:{name}"] = f"{name.capitalize()}, {', '.join(steps)}"
+    for seat, own in enumerate(fields["seats"]):
+        for name in own["dealt"] if fields["phase"] == "keep" else ():
+            if name != facts.HIDDEN:
+                words = render.describe_effects(facts.WEALTH[name]["effects"])
+                found[f"dealt:{seat}:{name}"] = f"seat {seat}, wealth tile, {words}"
     for name in fields["display"]["buildings"]:
         tile = facts.BUILDINGS[name]
         found[f"tile:{name}"] = _tile("building", name, tile, render.describe_effects(tile["effects"]))

@@ -4,7 +4,7 @@ from cext.core.contract.game import State
 from cext.games.tzolkin import ops
 from cext.games.tzolkin.spec import CALIBRATION, SPEC
 from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Reasons, Secrets, Starts, Text, Views
-from mexica_ai.games.tzolkin import compact, draw, edit, effects, entry, legality, notation, tensor
+from mexica_ai.games.tzolkin import clicks, compact, draw, edit, effects, entry, legality, notation, tensor, words
 from mexica_ai.games.tzolkin.render import render
 from mexica_ai.games.tzolkin.teaching import TEACHING
 from mexica_ai.games.tzolkin.training import varied
@@ -71,6 +71,8 @@ GAME = Game(
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry, entry.describe),
     editor=edit.EDITOR,
     reasons=Reasons(legality.why_illegal, effects.describe, ("corn", "wood", "stone", "gold"), effects.serves),
+    clicks=clicks.CLICKS,
+    words=words.WORDS,
     learning=Learning(tensor.SCHEMA, SPEC, varied, CALIBRATION),
     teaching=TEACHING,
     level_errors=LEVEL_ERRORS,

@@ -157,7 +157,8 @@ def describe_scoring(scoring: JsonObject, players: int) -> str:
     raise ValueError(f"unknown scoring {scoring}")
 
 
-def _decision(text: str) -> str:
+def decision(text: str) -> str:
+    """Return a decision that is owed, in words, such as ``a free advance``."""
     if text in _DECISIONS:
         return _DECISIONS[text]
     verb, _, rest = text.partition(" ")
@@ -192,7 +193,7 @@ def _heading(data: JsonObject, winners: Sequence[int]) -> str:
         lines.append(f"after {count(data['reveal'], 'building')} have come on display")
     if data["pending"]:
         lines += textwrap.wrap(
-            f"due: {'; then '.join(map(_decision, data['pending']))}", COLUMNS, subsequent_indent="     "
+            f"due: {'; then '.join(map(decision, data['pending']))}", COLUMNS, subsequent_indent="     "
         )
     return "\n".join(lines)
 

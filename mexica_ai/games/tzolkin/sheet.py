@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from cext.games.tzolkin.tables import FACTS
 from mexica_ai.game.contract import Fields, Move, ScoreRow
 from mexica_ai.game.phrases import Phrase, phrase
-from mexica_ai.games.tzolkin import facts, words
+from mexica_ai.games.tzolkin import facts, phrases
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS
 from mexica_ai.games.tzolkin.render import feeding_cost
 from mexica_ai.io.json_types import JsonObject
@@ -78,7 +78,7 @@ def _final_rows(fields: Fields) -> list[ScoreRow]:
     for seat, own in enumerate(seats):
         for name in own["monuments"]:
             points = monument_points(fields, seat, name)
-            rows.append(_row("sheet.monuments", words.scoring(name, fields["players"]), seat, points, len(seats)))
+            rows.append(_row("sheet.monuments", phrases.scoring(name, fields["players"]), seat, points, len(seats)))
     return rows
 
 
@@ -91,7 +91,7 @@ def _row(section: str, label: Phrase, seat: int, points: float, players: int) ->
 def _temple_rows(fields: Fields, age: int) -> list[ScoreRow]:
     day = facts.FOOD_DAYS[2 * age - 1]
     return [
-        ScoreRow(phrase("sheet.temples"), phrase("sheet.temple", temple=words.temple(temple), day=day),
+        ScoreRow(phrase("sheet.temples"), phrase("sheet.temple", temple=phrases.temple(temple), day=day),
                  temple_points(fields, temple, age))
         for temple in TEMPLES
     ]  # fmt: skip
@@ -119,7 +119,7 @@ def _action_rows(move: Move) -> list[ScoreRow]:
         case ["build", name, *how] if name in BUILDINGS:
             effects = BUILDINGS[name]["effects"]
             points = sum(effect["points"] for effect in effects if effect["do"] == "points")
-            rows.append(_row("sheet.buildings", words.building(name), seat, points, players))
+            rows.append(_row("sheet.buildings", phrases.building(name), seat, points, players))
             level = own["technologies"]["architecture"]
             if how[:1] == ["arch"] and level >= _ARCHITECTURE_LEVEL:
                 rows.append(_row("sheet.tracks", phrase("sheet.architecture"), seat, _ARCHITECTURE_POINTS, players))

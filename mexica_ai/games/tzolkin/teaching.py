@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mexica_ai.game.contract import Fields, Teaching
 from mexica_ai.game.phrases import Phrase, phrase, seat_phrase
-from mexica_ai.games.tzolkin import facts, sheet, words
+from mexica_ai.games.tzolkin import facts, phrases, sheet
 from mexica_ai.games.tzolkin.facts import BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS
 from mexica_ai.games.tzolkin.render import feeding_cost
 from mexica_ai.io.json_types import JsonObject
@@ -24,15 +24,15 @@ def hints(fields: Fields) -> dict[str, Phrase]:
         found |= _gear(fields, gear)
     for temple, temple_facts in TEMPLES.items():
         first, last = temple_facts["leader"]
-        found[f"temple:{temple}"] = phrase("hint.temple", temple=words.temple(temple))
-        found[f"leader:{temple}"] = phrase("hint.leader", temple=words.temple(temple), first=first, last=last)
-    found |= {f"track:{track}": phrase(f"hint.track.{track}", track=words.track(track)) for track in TRACKS}
+        found[f"temple:{temple}"] = phrase("hint.temple", temple=phrases.temple(temple))
+        found[f"leader:{temple}"] = phrase("hint.leader", temple=phrases.temple(temple), first=first, last=last)
+    found |= {f"track:{track}": phrase(f"hint.track.{track}", track=phrases.track(track)) for track in TRACKS}
     for name in fields["display"]["buildings"]:
-        cost = words.materials(BUILDINGS[name]["cost"])
-        found[f"tile:{name}"] = phrase("hint.building", tile=words.building(name), cost=cost)
+        cost = phrases.materials(BUILDINGS[name]["cost"])
+        found[f"tile:{name}"] = phrase("hint.building", tile=phrases.building(name), cost=cost)
     for name in fields["display"]["monuments"]:
-        cost = words.materials(MONUMENTS[name]["cost"])
-        found[f"tile:{name}"] = phrase("hint.monument", tile=words.monument(name, fields["players"]), cost=cost)
+        cost = phrases.materials(MONUMENTS[name]["cost"])
+        found[f"tile:{name}"] = phrase("hint.monument", tile=phrases.monument(name, fields["players"]), cost=cost)
     for seat, own in enumerate(fields["seats"]):
         found |= _seat(seat, own, fields)
     return found
@@ -51,12 +51,12 @@ def _calendar(fields: Fields) -> dict[str, Phrase]:
 
 
 def _gear(fields: Fields, gear: str) -> dict[str, Phrase]:
-    name = words.gear(gear)
+    name = phrases.gear(gear)
     found = {f"place:{gear}": phrase("hint.gear", gear=name)}
     last = GEARS[gear]["last_action"]
     for space in range(1, last + 1):
-        action = words.gear_action(gear, space)
-        key = "hint.full" if words.is_full(fields, gear, space) else "hint.action"
+        action = phrases.gear_action(gear, space)
+        key = "hint.full" if phrases.is_full(fields, gear, space) else "hint.action"
         if gear == "palenque" and 2 <= space <= facts.NUM_FIELDS + 1:
             corn, wood = (fields["fields"][kind][space - 2] for kind in ("corn", "wood"))
             words_of_field = phrase("hint.field", gear=name, space=space, action=action, corn=corn, wood=wood)
@@ -82,7 +82,7 @@ def _seat(seat: int, own: JsonObject, fields: Fields) -> dict[str, Phrase]:
     }
     for kind in (*facts.STOCKS, "skull"):
         number = own["skulls"] if kind == "skull" else own[kind]
-        amount = words.materials({kind: number})
+        amount = phrases.materials({kind: number})
         found[f"stock:{seat}:{kind}"] = phrase(f"hint.stock.{kind}", seat=whose, amount=amount)
     cost = feeding_cost(own)
     light = "hint.light" if own["light"] else "hint.no_light"
@@ -93,16 +93,16 @@ def _seat(seat: int, own: JsonObject, fields: Fields) -> dict[str, Phrase]:
     )
     found[f"outlook:{seat}"] = phrase("hint.outlook", seat=whose)
     for key in ("dealt", "wealth"):
-        if tiles := [words.wealth(name) for name in own[key] if name != facts.HIDDEN]:
+        if tiles := [phrases.wealth(name) for name in own[key] if name != facts.HIDDEN]:
             found[f"{key}:{seat}"] = phrase(f"hint.{key}", seat=whose, tiles=tiles)
         elif own[key]:
             found[f"{key}:{seat}"] = phrase("hint.hidden", seat=whose)
     if built := [*own["buildings"], *own["monuments"]]:
         found[f"built:{seat}"] = phrase("hint.built_number", seat=whose, number=len(built))
     for name in own["buildings"]:
-        found[f"built:{seat}:{name}"] = phrase("hint.built", seat=whose, tile=words.building(name))
+        found[f"built:{seat}:{name}"] = phrase("hint.built", seat=whose, tile=phrases.building(name))
     for name in own["monuments"]:
-        tile = words.monument(name, fields["players"])
+        tile = phrases.monument(name, fields["players"])
         points = sheet.monument_points(fields, seat, name)
         found[f"built:{seat}:{name}"] = phrase("hint.built_monument", seat=whose, tile=tile, points=points)
     return found

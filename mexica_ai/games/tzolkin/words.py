@@ -1,123 +1,189 @@
-"""Actions, tiles, temples and tracks of Tzolk'in as phrases, which can be said in each language."""
+"""Actions and tiles of Tzolk'in in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from mexica_ai.game.phrases import Phrase, phrase
-from mexica_ai.games.tzolkin.facts import BUILDINGS, CHICHEN, GEARS, MONUMENTS, WEALTH
+from mexica_ai.game.contract import Words
+from mexica_ai.game.text_forms import count, listed
+from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.io.json_types import JsonObject
 
-
-def temple(name: str) -> Phrase:
-    """Return the name of a temple."""
-    return phrase(f"temple.{name}")
+_CATEGORIES = {"farm": "a farm", "tomb": "a tomb", "civic": "a civic building", "shrine": "a shrine"}
 
 
-def track(name: str) -> Phrase:
-    """Return the name of a technology."""
-    return phrase(f"track.{name}")
+def name(word: str) -> str:
+    """Return the name of a gear, a temple or a technology, such as ``Chichen Itza``."""
+    return word.replace("_", " ").title()
 
 
-def gear(name: str) -> Phrase:
-    """Return the name of a gear."""
-    return phrase(f"gear.{name}")
+def materials(found: Mapping[str, int]) -> str:
+    """Return corn, blocks and skulls in words, such as ``2 corn and 1 gold``."""
+    kinds = [kind for kind in (*facts.STOCKS, "skull") if found.get(kind)]
+    return listed([count(found[kind], kind, "skulls" if kind == "skull" else kind) for kind in kinds])
 
 
-def materials(amounts: Mapping[str, int]) -> list[Phrase]:
-    """Return amounts in words."""
-    return [phrase(f"material.{kind}", number=number) for kind, number in amounts.items()]
+def blocks(letters: str) -> str:
+    """Return the blocks of an action in words, such as ``2 wood and 1 gold``."""
+    return materials({kind: letters.count(letter) for letter, kind in facts.BLOCKS.items()})
 
 
-def effect(found: JsonObject) -> Phrase:
-    """Return one effect of a tile."""
-    match found["do"]:
+def effects(found: Iterable[JsonObject]) -> str:
+    """Return what a tile brings in words, such as ``6 corn, a step up in Chaac``."""
+    return ", ".join(map(_effect, found))
+
+
+def _effect(effect: JsonObject) -> str:
+    match effect["do"]:
         case "gain":
-            return phrase("effect.gain", materials=materials(found["materials"]))
-        case "points":
-            return phrase("effect.points", points=found["points"])
+            return materials(effect["materials"])
         case "temple_up":
-            return phrase("effect.temple_up", temple=temple(found["temple"]), steps=found["steps"])
+            return f"{_number(effect['steps'], 'step')} up in {name(effect['temple'])}"
+        case "temple_up_any":
+            return f"{_number(effect['steps'], 'step')} up of choice"
         case "research":
-            return phrase("effect.research", track=track(found["track"]))
+            return f"{_number(effect['steps'], 'advance')} in {name(effect['track'])}"
         case "research_any":
-            return phrase("effect.research_any", steps=found["steps"])
-        case "feed_free_workers":
-            return phrase("effect.feed_free_workers", workers=found["workers"])
-        case "feed_discount_per_worker":
-            return phrase("effect.feed_discount_per_worker", corn=found["corn"])
-    return phrase(f"effect.{found['do']}")
-
-
-def effects(found: Iterable[JsonObject]) -> list[Phrase]:
-    """Return the effects of a tile."""
-    return [effect(one) for one in found]
-
-
-def building(name: str) -> Phrase:
-    """Return a building by its kind and effects."""
-    tile = BUILDINGS[name]
-    return phrase("tile.building", category=phrase(f"category.{tile['category']}"), effects=effects(tile["effects"]))
-
-
-def wealth(name: str) -> Phrase:
-    """Return a starting tile."""
-    return phrase("tile.wealth", effects=effects(WEALTH[name]["effects"]))
-
-
-def scoring(name: str, players: int) -> Phrase:
-    """Return what a monument counts."""
-    tile = MONUMENTS[name]
-    rule, key = tile["scoring"], f"scoring.{tile['scoring']['kind']}"
-    match rule["kind"]:
-        case "tiles_of_category":
-            return phrase(key, points=rule["points"], category=phrase(f"category.{rule['category']}"))
-        case "harvest_tiles":
-            return phrase(f"{key}.{rule['tile']}", points=rule["points"])
-        case "monuments_of_all":
-            return phrase(key, points=rule["points_by_players"][str(players)])
-        case "full_tracks":
-            one, two, three, *_ = rule["points_by_count"][1:]
-            return phrase(key, one=one, two=two, three=three)
-        case "workers":
-            counts = rule["points_by_count"]
-            return phrase(key, four=counts["4"], five=counts["5"], six=counts["6"])
-        case "temple_points":
-            return phrase(key)
-    return phrase(key, points=rule["points"])
-
-
-def monument(name: str, players: int) -> Phrase:
-    """Return a monument by its kind and what it counts."""
-    category = phrase(f"category.{MONUMENTS[name]['category']}")
-    return phrase("tile.monument", category=category, scoring=scoring(name, players))
-
-
-def gear_action(name: str, space: int) -> Phrase:
-    """Return what an action of a gear does; its number is from 1 on."""
-    if space >= GEARS[name]["free_choice_from"]:
-        return phrase("action.any", gear=gear(name))
-    found = GEARS[name]["actions"][space - 1]
-    match found["do"]:
-        case "fish":
-            return phrase("action.fish", corn=found["corn"])
-        case "harvest":
-            key = "action.harvest" if found["wood"] else "action.harvest_corn"
-            return phrase(key, corn=found["corn"], wood=found["wood"])
-        case "gain":
-            return phrase("action.gain", materials=materials(found["materials"]))
-        case "research":
-            return phrase(f"action.research.{found['advances']}")
+            return f"{_number(effect['steps'], 'advance')} of choice"
         case "build":
-            return phrase("action.build.corn" if found["pay"] == "corn" else f"action.build.{found['buildings']}")
-        case "climb":
-            return phrase(f"action.climb.{found['temples']}")
-        case "place_skull":
-            key = "action.skull_take" if found["take"] else "action.skull"
-            return phrase(key, points=found["points"], temple=temple(found["temple"]))
-    return phrase(f"action.{found['do']}")
+            return "another building"
+        case "trade":
+            return "a visit to the market"
+        case "use":
+            return f"an action for {effect['corn']} corn"
+        case "feed_discount_per_worker":
+            return f"feeding costs {effect['corn']} corn less a worker"
+    return render.describe_effects([effect])  # points, a worker, feeding
 
 
-def is_full(fields: JsonObject, name: str, space: int) -> bool:
-    """Return whether an action of Chichen Itza has its skull."""
-    return name == CHICHEN and space in fields["skulls_placed"]
+def _number(number: int, noun: str) -> str:
+    return f"{'an' if noun[0] == 'a' else 'a'} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def building(tile: str) -> str:
+    """Return a building in words, such as ``a farm (feeds 1 worker)``."""
+    found = facts.BUILDINGS[tile]
+    return f"{_CATEGORIES[found['category']]} ({effects(found['effects'])})"
+
+
+def wealth(tile: str) -> str:
+    """Return a wealth tile in words, in quotes."""
+    return f'"{effects(facts.WEALTH[tile]["effects"])}"'
+
+
+def tell(actions: Sequence[str], before: JsonObject, after: JsonObject) -> str:
+    """Return actions in words; see `Words.tell`."""
+    verb, *words = actions[0].split()
+    match verb, words:
+        case "keep", [first, second]:
+            return f"kept {wealth(first)} and {wealth(second)}"
+        case "keep", _:
+            return "chose wealth tiles"
+        case "place", _:
+            return _placed(actions, before, after)
+        case "pick", [gear, space]:
+            return f"took a worker back from {name(gear)} {space}"
+        case "pick", [gear, _, number]:
+            return _used(gear, number, before, after)
+        case "use", [gear, number]:
+            return _used(gear, number, before, after)
+        case "reveal", _:
+            return f"new buildings: {listed([building(tile) for tile in words])}"
+        case "advance", [days]:
+            return f"moved the calendar on by {'a day' if days == '1' else f'{days} days'}" + _food_day(before, after)
+        case "end", _:
+            return _food_day(before, after).removeprefix(", ")
+    return _chosen(verb, words, before, after)
+
+
+def _chosen(verb: str, words: Sequence[str], before: JsonObject, after: JsonObject) -> str:
+    """Return what was chosen at an action of a gear or a tile."""
+    gained, paid = _flow(before, after)
+    cost = f" for {paid}" if paid else ""
+    match verb, words:
+        case "beg", [temple]:
+            return f"begged for {gained or 'corn'}, a step down in {name(temple)}"
+        case "harvest", _:
+            return f"harvested {gained}"
+        case "burn", [temple]:
+            return f"burned the forest for {gained}, a step down in {name(temple)}"
+        case "research", [track, *_]:
+            level = after["seats"][before["to_move"]]["technologies"][track]
+            return f"advanced {name(track)} to {level}{cost}"
+        case "build", [tile, *_]:
+            if tile in facts.BUILDINGS:
+                return f"built {building(tile)}"
+            scoring = facts.MONUMENTS[tile]["scoring"]
+            return f"built a monument ({render.describe_scoring(scoring, before['players'])})"
+        case "climb", _:
+            return f"stepped up in {listed([name(word) for word in words if word in facts.TEMPLES])}{cost}"
+        case "take", [letters]:
+            return f"took {blocks(letters)}"
+        case "sell", [letter, number]:
+            return f"sold {number} {facts.BLOCKS[letter]} for {gained}"
+        case "buy", [letter, number]:
+            return f"bought {number} {facts.BLOCKS[letter]}{cost}"
+    return ""
+
+
+def _stock(fields: JsonObject, seat: int) -> dict[str, int]:
+    own = fields["seats"][seat]
+    return {**{kind: own[kind] for kind in facts.STOCKS}, "skull": own["skulls"]}
+
+
+def _flow(before: JsonObject, after: JsonObject) -> tuple[str, str]:
+    """Return what the seat to move has gained and what it has paid, in words; "" for nothing."""
+    seat = before["to_move"]
+    old, new = _stock(before, seat), _stock(after, seat)
+    change = {kind: new[kind] - old[kind] for kind in new}
+    gained = {kind: number for kind, number in change.items() if number > 0}
+    paid = {kind: -number for kind, number in change.items() if number < 0}
+    return materials(gained) if gained else "", materials(paid) if paid else ""
+
+
+def _placed(actions: Sequence[str], before: JsonObject, after: JsonObject) -> str:
+    seat = str(before["to_move"])
+    places = []
+    for gear in dict.fromkeys(action.split()[1] for action in actions):
+        if gear == facts.START:
+            places.append("the start space")
+            continue
+        pairs = enumerate(zip(before["gears"][gear], after["gears"][gear], strict=True))
+        spaces = [str(space) for space, (old, new) in pairs if new == seat != old]
+        places.append(f"{name(gear)} {' and '.join(spaces)}")
+    _, paid = _flow(before, after)
+    return f"placed on {listed(places)}" + (f" ({paid})" if paid else "")
+
+
+def _used(gear: str, number: str, before: JsonObject, after: JsonObject) -> str:
+    """Return the use of an action of a gear, with what it has brought at once."""
+    seat = before["to_move"]
+    where = f"{name(gear)} {number}"
+    gained, paid = _flow(before, after)
+    if gear == facts.CHICHEN:
+        temple = facts.GEARS[gear]["actions"][int(number) - 1]["temple"]
+        return f"placed a skull on {where}, a step up in {name(temple)}"
+    if after["seats"][seat]["workers"] > before["seats"][seat]["workers"]:
+        gained = listed([one for one in ("a worker", gained) if one])
+    if gained:
+        return f"took {gained} from {where}" + (f" for {paid}" if paid else "")
+    return f"used {where}" + (f" ({paid})" if paid else "")
+
+
+def _food_day(before: JsonObject, after: JsonObject) -> str:
+    if after["phase"] == "over":
+        return ", the last food day"
+    return ", food day" if after["food_days"] > before["food_days"] else ""
+
+
+def joins(actions: Sequence[str], following: str) -> bool:
+    """Return whether an action is told with those before it; see `Words.joins`."""
+    return actions[0].split()[0] == following.split()[0] == "place"
+
+
+def round_of(fields: JsonObject) -> str:
+    """Return the caption of a round; see `Words.round_of`."""
+    return "Start" if fields["phase"] == "keep" else f"Day {fields['day']}"
+
+
+WORDS = Words(tell, joins, round_of)

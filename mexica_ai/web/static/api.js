@@ -1,3 +1,4 @@
+// @ts-check
 // Shared by all scripts: requests, pictures as elements, settings, and small templates.
 import {html, nothing, render, svg} from './vendor/lit-html.js';
 
@@ -6,25 +7,40 @@ export {html, nothing, render, svg};
 // Pictures come from this server; they are parsed, never run.
 const policy = globalThis.trustedTypes?.createPolicy('board', {createHTML: text => text}) ?? {createHTML: text => text};
 
-/** A failed request: `status` (0: no response), `reason`, `violations`, `snapshot`. */
+/** A failed request: `status` (0: no response), `reason`, `violations`, `snapshot`; `detail`: its message with paths. */
 export class ApiError extends Error {
   constructor(status, body) {
-    super(body?.message || `The server answers ${status}.`);
-    Object.assign(this, {violations: [], ...body, status});
+    const {message: detail, ...more} = body ?? {};
+    super(more.words || detail || `The server answers ${status}.`);
+    Object.assign(this, {violations: [], ...more, detail, status});
   }
+}
+
+// While answers are awaited the page says so; the style lets short waits pass.
+let awaited = 0;
+
+function wait(change) {
+  awaited += change;
+  document.body.classList.toggle('waiting', awaited > 0);
 }
 
 /** Send a request; return the JSON or text of the response. */
 export async function request(method, path, body = {}) {
   const init = method === 'GET' ? {}
     : {method, headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)};
-  const answer = await fetch(path, init).catch(() => {
-    throw new ApiError(0, {message: 'The server does not answer.'});
-  });
-  const isJson = answer.headers.get('Content-Type')?.includes('json');
-  const data = await (isJson ? answer.json() : answer.text());
-  if (!answer.ok) throw new ApiError(answer.status, isJson ? data : null);
-  return data;
+  wait(1);
+  try {
+    const answer = await fetch(path, init);
+    const isJson = answer.headers.get('Content-Type')?.includes('json');
+    const data = await (isJson ? answer.json() : answer.text());
+    if (answer.status === 401) dispatchEvent(new Event('closed'));  // without a session nothing else will work
+    if (!answer.ok) throw new ApiError(answer.status, isJson ? data : null);
+    return data;
+  } catch (error) {
+    throw error instanceof ApiError ? error : new ApiError(0, {message: 'The server does not answer.'});
+  } finally {
+    wait(-1);
+  }
 }
 
 /** The query of a path, without values that are null or undefined. */
@@ -61,20 +77,41 @@ export async function showPicture(host, path) {
   const root = await picture(path);
   if (host.dataset.path !== path) return false;
   const old = host.firstElementChild;
+  nameSeats(root);
   host.replaceChildren(root);
   turnWheels(old, root);
   return true;
 }
 
+const LONGEST = 15;  // characters of a name in a picture
+let names = [];  // of the seats
+
+/** Give the seats of pictures names. */
+export function setNames(given) {
+  names = given.map(name => name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name);
+}
+
+function nameSeats(root) {
+  for (const text of root.querySelectorAll('text')) {
+    if (/\bseat \d\b/i.test(text.textContent)) {
+      text.textContent = text.textContent.replace(/\bseat (\d)\b/gi, (found, seat) => names[seat] ?? found);
+    }
+  }
+}
+
 /** Clear the cache: the game has gone back. */
 export function forgetPictures() {
   pictures.clear();
-  document.querySelectorAll('[data-path]').forEach(host => { host.dataset.path = ''; });
+  document.querySelectorAll('[data-path]').forEach((/** @type {any} */ host) => { host.dataset.path = ''; });
 }
 
 export const isStill = () => !settings.motion || matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 // Elements with `data-wheel`, `data-angle` and `data-center` turn to their new angle.
+/**
+ * @param {any} old
+ * @param {any} root
+ */
 function turnWheels(old, root) {
   if (!old || isStill()) return;
   for (const wheel of root.querySelectorAll('[data-wheel]')) {
@@ -89,7 +126,7 @@ function turnWheels(old, root) {
 
 const KEY = 'mexica-ai';
 export const settings = {
-  theme: '', keys: true, motion: true, fits: innerWidth > 600, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
+  theme: '', keys: true, motion: true, codes: false, zoom: true, fits: innerWidth > 600, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
   ...JSON.parse(localStorage.getItem(KEY) ?? '{}'),
 };
 
@@ -100,12 +137,21 @@ export function keep(changes = {}) {
 
 // --- templates
 
-/** A button; `more` may have kind (classes), pressed, off, title, label. */
+/**
+ * A button; `more` may have kind (classes), pressed, off, title, label.
+ * @param {any} words
+ * @param {(event: Event) => void} run
+ * @param {{kind?: string, pressed?: any, off?: boolean, title?: string, label?: string}} more
+ */
 export const button = (words, run, {kind, pressed, off, title, label} = {}) => html`<button type="button"
   class=${kind ?? nothing} aria-pressed=${pressed ?? nothing} ?disabled=${off} title=${title || nothing}
   aria-label=${label ?? nothing} @click=${run}>${words}</button>`;
 
-/** The first element of the page that a selector matches. */
+/**
+ * The first element of the page that a selector matches.
+ * @param {string} selector
+ * @returns {any}
+ */
 export const find = selector => document.querySelector(selector);
 
 export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);

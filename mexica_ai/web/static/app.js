@@ -1,3 +1,4 @@
+// @ts-check
 // Starts the page.
 import {Page} from './page.js';
 

@@ -1,136 +1,7 @@
+// @ts-check
 // The board: the server's picture, its targets, and a grid or list of cells above it for the keyboard. Independent of
-// the game. A legal action is entered by its tool and its targets; each click narrows the list of entries.
-import {button, html, nothing, showPicture} from './api.js';
-
-const MENU = 'menu:';
-const isMenu = target => target.startsWith(MENU);
-const price = entry => Number.parseFloat(entry.cost) || 0;
-const cheapest = entries => entries.reduce((best, entry) => price(entry) < price(best) ? entry : best);
-
-function add(map, key, value) {
-  if (!map.has(key)) map.set(key, []);
-  if (!map.get(key).includes(value)) map.get(key).push(value);
-}
-
-/** Narrows the entries of the legal actions by a tool and targets, in the order in which they are chosen. */
-export class Entering {
-  tool = null;
-  taken = [];
-
-  constructor() {
-    this.set([], []);
-  }
-
-  /** Take new entries; the chosen tool and targets stay if they begin one of them. */
-  set(entries, tools) {
-    const {tool, taken} = this;
-    this.entries = entries;
-    this.tools = new Map(tools.map(one => [one.name, one]));
-    const [first] = entries;
-    // The only tool need not be chosen.
-    this.alone = first?.targets.length && entries.every(entry => entry.tool === first.tool) ? first.tool : null;
-    this.reset();
-    if ((tool || taken.length) && this.matches(tool, taken).length) Object.assign(this, {tool, taken});
-  }
-
-  reset() {
-    this.tool = this.alone;
-    this.taken = [];
-  }
-
-  get isFresh() {
-    return !this.tool && !this.taken.length;
-  }
-
-  labelOf(tool) {
-    return this.tools.get(tool)?.label ?? tool;
-  }
-
-  /** The entries that begin with a tool, if it is chosen, and with targets. */
-  matches(tool = this.tool, taken = this.taken) {
-    return this.entries.filter(({tool: own, targets}) => (!tool || own === tool) && taken.every(this.tools.get(own)?.any_order
-      ? target => targets.includes(target) : (target, index) => targets[index] === target));
-  }
-
-  /** The targets of an entry that can be taken now. */
-  open({tool, targets}, all = this.tools.get(tool)?.any_order) {
-    return all ? targets.filter(target => !this.taken.includes(target)) : targets.slice(this.taken.length).slice(0, 1);
-  }
-
-  /** The next choices: Map of target or menu words to entries. */
-  next() {
-    const found = new Map();
-    for (const entry of this.matches()) for (const target of this.open(entry)) add(found, target, entry);
-    return found;
-  }
-
-  // Whether only words of menus are left of an entry.
-  isWords(entry) {
-    return this.open(entry, true).every(isMenu);
-  }
-
-  /** Choose a tool; return the entry to play, if one is left that needs no click. */
-  choose(tool) {
-    this.tool = tool;
-    const [entry, ...more] = this.matches();
-    return !more.length && (this.taken.length || this.isWords(entry)) ? entry : null;
-  }
-
-  /** Take a target; return the entry to play, if one is left or (without `ask`) if only prices differ; undefined: not legal. */
-  take(target, ask = false) {
-    if (this.taken.includes(target)) {
-      this.back();  // clicked again, it is let go
-      return null;
-    }
-    if (!this.matches(this.tool, [...this.taken, target]).length) return undefined;
-    this.taken.push(target);
-    const found = this.matches();
-    if (found.every(entry => entry.tool === found[0].tool)) this.tool = found[0].tool;
-    if (found.length === 1) return found[0];
-    const isPriced = this.tools.get(this.tool)?.is_priced;
-    return !ask && isPriced && found.every(entry => this.isWords(entry)) ? cheapest(found) : null;
-  }
-
-  /** Step back; return whether there was a step. */
-  back() {
-    const had = this.taken.length || this.tool !== this.alone;
-    if (!this.taken.pop() || !this.taken.length) this.tool = this.alone;
-    return had;
-  }
-
-  /** Map of target to the labels of the tools that can be used there now. */
-  legal() {
-    const found = new Map();
-    for (const [target, entries] of this.next()) for (const {tool} of entries) add(found, target, this.labelOf(tool).toLowerCase());
-    return found;
-  }
-
-  /** The choices of the menu: tools after a first target, or words; [] if the board shows them all. */
-  choices() {
-    const found = new Map();
-    const isTools = !this.tool && this.taken.length > 0;
-    if (isTools) for (const entry of this.matches()) add(found, entry.tool, entry);
-    else if (this.tool) for (const [word, entries] of this.next()) if (isMenu(word)) found.set(word, entries);
-    return [...found].map(([name, [entry, ...more]]) => {
-      const words = isTools ? this.open(entry, true).filter(isMenu).map(word => word.slice(MENU.length)) : [];
-      return {[isTools ? 'tool' : 'target']: name, label: isTools ? this.labelOf(name) : name.slice(MENU.length),
-        note: more.length ? '' : [...words, entry.cost].filter(Boolean).join(', ')};
-    });
-  }
-
-  /** The highlighted targets: Map of target to {cost, isFaint, isTaken}. */
-  lit(isDragged) {
-    const found = new Map(this.taken.map(target => [target, {isTaken: true}]));
-    if (!this.tool && !isDragged) return found;
-    const most = Math.max(...this.matches().map(price));
-    for (const [target, entries] of this.next()) {
-      const least = cheapest(entries);
-      const isPriced = this.tools.get(least.tool)?.is_priced;
-      found.set(target, {cost: isPriced && least.cost, isFaint: isPriced && most > 1 && price(least) === most});
-    }
-    return found;
-  }
-}
+// the game.
+import {showPicture} from './api.js';
 
 function make(name, className, attributes = {}) {
   const made = document.createElement(name);
@@ -139,8 +10,15 @@ function make(name, className, attributes = {}) {
   return made;
 }
 
-/** The picture with its targets. `on` has take(target, {ask, at, tool, byKey}), drag(target, tool), miss(). */
+/**
+ * The picture with its targets. `on` has take(target, {ask, at, tool, byKey, nearest}), drag(target, tool) and miss(). It
+ * may have refuse(target, how) for targets that are not highlighted, which are missed otherwise, and stroke(targets,
+ * isEnd), which returns whether a drag draws over its targets.
+ */
 export class Board {
+  /** @type {HTMLElement} */ host;
+  /** @type {import('./snapshot').GameInfo['grid']} */ grid;
+  zoomed;  // the element whose enlarged picture is shown
   lit = new Map();
   can = new Map();
   labels = target => target;
@@ -164,6 +42,7 @@ export class Board {
     this.cells.addEventListener('keydown', event => this.key(event));
     this.cells.addEventListener('focusin', ({target}) => this.rove(target.dataset.cell));
     this.cells.addEventListener('focusout', () => this.cursor(null));
+    this.isNew = true;
   }
 
   /** Show a picture; the old one stays until it has loaded. */
@@ -173,6 +52,16 @@ export class Board {
       this.arrange();
       this.mark();
     }
+  }
+
+  /** Scroll a board that is larger than its place to what a person has to see first. */
+  center() {
+    const boxes = [...this.picture.querySelectorAll('[data-first]')].map(element => element.getBoundingClientRect());
+    if (!boxes.length) return;
+    const {host} = this, {left, top, width, height} = host.getBoundingClientRect();
+    const x = Math.min(...boxes.map(one => one.left)) - left, y = Math.min(...boxes.map(one => one.top)) - top;
+    const wide = Math.max(...boxes.map(one => one.right)) - left - x, tall = Math.max(...boxes.map(one => one.bottom)) - top - y;
+    host.scrollBy(x - Math.max((width - wide) / 2, 12), y - Math.max((height - tall) / 2, 12));
   }
 
   /** Highlight targets: Map of target to {cost, isFaint, isTaken}; a Map of those that begin an action; labels of cells. */
@@ -186,22 +75,26 @@ export class Board {
   }
 
   mark() {
-    this.picture.querySelectorAll('.price').forEach(element => element.remove());
+    this.picture.querySelectorAll('.price, .rings').forEach(element => element.remove());
+    const rings = {faint: [], usual: [], taken: []};
     for (const rect of this.rects()) {
       const {target, tool} = rect.dataset;
       const found = this.lit.get(target);
       const states = {
-        lit: found, faint: found?.isFaint, taken: found?.isTaken, can: !this.lit.size && (this.can.has(target) || this.can.size && tool),
+        lit: found, faint: found?.isFaint, taken: found?.isTaken,
+        can: !found && (!this.lit.size && this.can.has(target) || tool && (this.can.size || this.lit.size)),
       };
       for (const [name, is] of Object.entries(states)) rect.classList.toggle(name, Boolean(is));
+      if (found) rings[found.isTaken ? 'taken' : found.isFaint ? 'faint' : 'usual'].push(box(rect));
       if (found?.cost) {
         const [x, y, width, height] = box(rect);
         const text = document.createElementNS(rect.namespaceURI, 'text');
-        for (const [key, value] of Object.entries({class: 'price', x: x + width / 2, y: y + height / 2 + 5})) text.setAttribute(key, value);
-        text.textContent = Number.parseFloat(found.cost) || found.cost;
+        for (const [key, value] of Object.entries({class: 'price', x: x + width / 2, y: y + height / 2 + 5})) text.setAttribute(key, String(value));
+        text.textContent = String(Number.parseFloat(found.cost) || found.cost);
         rect.after(text);
       }
     }
+    this.outline(rings);
     this.cursor(this.cells.querySelector(':focus')?.dataset.cell);
     for (const cell of this.cells.querySelectorAll('[data-cell]')) {
       const label = this.labels(cell.dataset.cell);
@@ -209,10 +102,56 @@ export class Board {
     }
   }
 
+  // Outline targets, given as boxes by kind, each by a dark line with a yellow one on it.
+  outline(rings) {
+    const below = this.picture.querySelector('.target')?.parentNode;
+    if (!Object.values(rings).some(boxes => boxes.length)) return;
+    const group = document.createElementNS(below.namespaceURI, 'g');
+    group.setAttribute('class', 'rings');
+    for (const [kind, boxes] of Object.entries(rings)) for (const line of boxes.length ? ['edge', 'ring'] : []) {
+      const path = document.createElementNS(below.namespaceURI, 'path');
+      path.setAttribute('class', `${line} ${kind}`);
+      path.setAttribute('d', around(boxes, this.grid ? 2.2 : -1.6));
+      group.append(path);
+    }
+    below.before(group);
+  }
+
   // --- pointer
 
   hit(element) {
     return element?.closest('.target.lit, .target.can');
+  }
+
+  // A target at a point that cannot be clicked.
+  under({clientX: x, clientY: y}) {
+    return this.on.refuse && this.rects().findLast(rect => {
+      const {left, right, top, bottom} = rect.getBoundingClientRect();
+      return left <= x && x < right && top <= y && y < bottom;
+    });
+  }
+
+  // Of several targets, the one whose middle is nearest to a point.
+  nearest({clientX: x, clientY: y}) {
+    const away = name => {
+      const {left, width, top, height} = this.rectOf(name).getBoundingClientRect();
+      return Math.hypot(left + width / 2 - x, top + height / 2 - y);
+    };
+    return names => [...names].sort((one, other) => away(one) - away(other))[0];
+  }
+
+  rectOf(name) {
+    return this.rects().find(rect => rect.dataset.target === name);
+  }
+
+  /** Scroll to a highlighted target, if none is in sight. */
+  seek() {
+    const lit = this.rects().filter(rect => rect.classList.contains('lit'));
+    const isSeen = rect => {
+      const {top, bottom} = rect.getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    };
+    if (!lit.some(isSeen)) lit[0]?.scrollIntoView({block: 'center', inline: 'center'});
   }
 
   pointerdown({target, pointerType, button, clientX: x, clientY: y}) {
@@ -222,35 +161,57 @@ export class Board {
 
   pointermove({clientX, clientY}) {
     const from = this.pressed;
-    if (!from || from.isDrag || Math.hypot(clientX - from.x, clientY - from.y) < 9) return;
-    from.isDrag = true;
-    this.on.drag(from.rect.dataset.target, from.rect.dataset.tool);
+    if (!from || !from.isDrag && Math.hypot(clientX - from.x, clientY - from.y) < 9) return;
+    const {target, tool} = from.rect.dataset;
+    if (!from.isDrag) {
+      from.isDrag = true;
+      if (this.on.stroke?.([target])) from.way = new Set([target]);
+      else this.on.drag(target, tool);
+    }
+    const at = from.way && this.hit(document.elementFromPoint(clientX, clientY))?.dataset.target;
+    if (at && !from.way.has(at)) this.on.stroke([...from.way.add(at)]);
   }
 
-  pointerup({clientX, clientY}) {
+  pointerup(event) {
     const from = this.pressed;
     this.pressed = null;
     this.wasDrag = from?.isDrag;
     if (!from?.isDrag) return;
-    const at = this.hit(document.elementFromPoint(clientX, clientY));
-    if (at && at.dataset.target !== from.rect.dataset.target) this.on.take(at.dataset.target, {at});
-    else this.on.miss();
+    if (from.way) {
+      this.on.stroke([...from.way], true);
+      return;
+    }
+    const at = this.hit(document.elementFromPoint(event.clientX, event.clientY));
+    this.reach(at, event, at?.dataset.target === from.rect.dataset.target);
   }
 
-  click({target, shiftKey: ask}) {
-    const at = this.hit(target);
-    if (at && !this.wasDrag) this.on.take(at.dataset.target, {ask, at, tool: at.dataset.tool});
-    else if (!this.wasDrag) this.on.miss();
+  click(event) {
+    const {target, shiftKey: ask} = event;
+    if (!this.wasDrag) this.reach(this.hit(target), event, false, {ask});
     this.wasDrag = false;
+  }
+
+  // Tell what a pointer has reached: a highlighted target, another one, or nothing.
+  reach(hit, event, isNone, how = {}) {
+    const at = hit ?? this.under(event), tool = at?.dataset.tool, nearest = this.nearest(event);
+    if (!at || isNone) this.on.miss();
+    else if (hit) this.on.take(at.dataset.target, {...how, at, nearest, ...'ask' in how && {tool}});
+    else this.on.refuse(at.dataset.target, {...how, at, nearest});
   }
 
   // --- keyboard: cells at the places of targets
 
   arrange() {
     const [, , width, height] = this.picture.firstElementChild.getAttribute('viewBox').split(' ').map(Number);
-    this.host.style.setProperty('--wide', width);
-    this.host.style.setProperty('--ratio', width / height);
+    this.host.style.setProperty('--wide', String(width));
+    this.host.style.setProperty('--ratio', String(width / height));
     const places = new Map(this.rects().map(rect => [rect.dataset.target, box(rect)]));
+    this.zoomed?.hide();
+    if (this.isNew) {
+      this.isNew = false;
+      this.center();
+      import('./zoom.js').then(({watch}) => watch(this));
+    }
     const shape = [...places].join('|');
     if (shape === this.shape) return;
     this.shape = shape;
@@ -305,51 +266,33 @@ export class Board {
     else if (key === 'Enter' || key === ' ') {
       const at = this.rects().find(one => one.dataset.target === name);
       this.on.take(name, {ask, at, tool: at?.dataset.tool, byKey: true});
-    } else return;
+    } else if (key === 'z' && this.zoomed) this.zoomed.focus(name);
+    else return;
     event.preventDefault();
     event.stopPropagation();
   }
 }
 
-const box = rect => ['x', 'y', 'width', 'height'].map(name => Number(rect.getAttribute(name)));
+export const box = rect => ['x', 'y', 'width', 'height'].map(name => Number(rect.getAttribute(name)));
+
+// The outline of boxes: of one alone a little inside or outside it, with round corners; of those side by side around all
+// of them, with a dot in each.
+function around(boxes, inset) {
+  const places = new Set(boxes.map(([x, y]) => `${x} ${y}`));
+  return boxes.map(([x, y, width, height]) => {
+    const sides = [
+      [x, y - height, `M${x} ${y}h${width}`], [x + width, y, `M${x + width} ${y}v${height}`],
+      [x, y + height, `M${x} ${y + height}h${width}`], [x - width, y, `M${x} ${y}v${height}`],
+    ].filter(([left, top]) => !places.has(`${left} ${top}`));
+    if (sides.length < 4) return `M${x + width / 2 - 1} ${y + height / 2}h2${sides.map(side => side[2]).join('')}`;
+    const r = Math.min(5, width / 4, height / 4);
+    const wide = width - 2 * (inset + r), tall = height - 2 * (inset + r), turn = (a, b) => `a${r} ${r} 0 0 1 ${a} ${b}`;
+    return `M${x + inset + r} ${y + inset}h${wide}${turn(r, r)}v${tall}${turn(-r, r)}h${-wide}${turn(-r, -r)}v${-tall}${turn(r, -r)}Z`;
+  }).join('');
+}
 
 // Reading order: lines from top to bottom, each from left to right.
 function reading(places) {
   const line = ([, y, , height]) => Math.round((y + height / 2) / 24);
   return [...places].sort(([, a], [, b]) => line(a) - line(b) || a[0] - b[0]).map(([name]) => name);
-}
-
-/** The menu of choices at the clicked place, if the board does not show them all. */
-export function menu(page) {
-  const choices = page.isMine && !page.isDragged && !page.isQuiet && page.chip == null ? page.entering.choices() : [];
-  if (!choices.length) return nothing;
-  const key = event => {
-    const buttons = [...event.currentTarget.children];
-    const way = {ArrowDown: 1, ArrowUp: -1}[event.key];
-    if (way) buttons.at((buttons.indexOf(event.target) + way) % buttons.length).focus();
-    else if (event.key === 'Escape') {
-      page.back();
-      page.board.focus();
-    } else return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
-  return html`<div class="menu ${choices.length > 8 ? 'wide' : ''}" role="group" aria-label="Choices" @keydown=${key}>${choices.map(one =>
-    button(html`${one.label} <small>${one.note}</small>`, () => page.choose(one)))}</div>`;
-}
-
-/** Place the menu below the clicked and the highlighted targets around it, or above. */
-export function placeMenu(anchor) {
-  const found = document.querySelector('.menu');
-  if (!found) return;
-  const host = found.offsetParent.getBoundingClientRect();
-  const at = (anchor?.isConnected ? anchor : document.querySelector('.tools [aria-pressed=true]') ?? found.offsetParent)
-    .getBoundingClientRect();
-  const near = [at, ...[...document.querySelectorAll('.target.lit')].map(rect => rect.getBoundingClientRect()).filter(
-    rect => Math.hypot(rect.x - at.x, rect.y - at.y) < 160)];
-  const below = Math.max(...near.map(rect => rect.bottom)) - host.top + 6;
-  const above = Math.min(...near.map(rect => rect.top)) - host.top - found.offsetHeight - 6;
-  const left = at.left - host.left + at.width / 2 - found.offsetWidth / 2;
-  found.style.left = `${Math.max(Math.min(left, host.width - found.offsetWidth), 0)}px`;
-  found.style.top = `${Math.max(below + found.offsetHeight > host.height && above > 0 ? above : below, 0)}px`;
 }

@@ -1,9 +1,14 @@
+// @ts-check
 // The analysis of a position: its candidates, shown on the board while the pointer is over them.
-import {button, choice, html, keep, nothing, percent, settings, svg} from './api.js';
+import {button, choice, html, keep, nothing, percent, seatMark, settings, svg} from './api.js';
+import {keepWords, named, nameOf, told} from './people.js';
+
+/** @typedef {import('./page.js').Page} Page */
 
 const TIMES = [[1, '1 s'], [5, '5 s'], [30, '30 s'], [0, 'until stopped']];
 let frozen = null;  // the rows, while the pointer or the focus is inside
 
+/** @param {Page} page */
 export function candidatesPanel(page) {
   const hints = settings.hints[page.mode];
   const setHints = value => {
@@ -11,11 +16,13 @@ export function candidatesPanel(page) {
     if (value === 'none') page.stopAnalysis();
     page.render();
   };
-  return html`<section class="card" aria-labelledby="engine"><div class="row"><h2 id="engine">Engine</h2>
-    <span class="grow"></span>Hints ${choice('Hints', ['all', 'value', 'none'].map(one => [one, one]), hints, setHints)}</div>
+  const isUp = page.isSheet && hints !== 'none';
+  return html`<section class="card engine ${isUp ? 'up' : ''}" aria-labelledby="engine"><div class="row"><h2 id="engine">Engine</h2>
+    <span class="grow"></span>${isUp ? button('Close', () => page.set({isSheet: false, peek: null}), {kind: 'close'}) : nothing}Hints ${choice('Hints', ['all', 'value', 'none'].map(one => [one, one]), hints, setHints)}</div>
     ${hints === 'none' ? nothing : [controls(page), result(page, hints)]}</section>`;
 }
 
+/** @param {Page} page */
 function controls(page) {
   const most = page.info.caps.candidates;
   return html`<div class="row">${page.analysis?.is_running ? button('Stop', () => page.stopAnalysis())
@@ -25,6 +32,7 @@ function controls(page) {
       keep({candidates: Math.min(Math.max(event.target.valueAsNumber || 1, 1), most)})}></label></div>`;
 }
 
+/** @param {Page} page */
 function result(page, hints) {
   const found = page.analysis;
   if (!found) return html`<p class="note">Shows the best turns of this position.</p>`;
@@ -35,8 +43,8 @@ function result(page, hints) {
     <p class="note">${page.isAnalysed ? nothing : 'For another position. '}${found.iterations
       ? `${short(found.iterations)} iterations, ${short(found.speed ?? 0)}/s` : 'searching …'}${
       found.stop_text ? `; ${found.stop_text}` : nothing}</p>
-    ${found.why?.length ? html`<details class="note"><summary>Why</summary><ul>${found.why.map(one => html`<li>${one}</li>`)}</ul></details>` : nothing}
-    ${rows[0]?.value?.length ? sharesBar(rows[0].value) : nothing}
+    ${found.why?.length ? html`<details class="note"><summary>Why</summary><ul>${found.why.map(one => html`<li>${named(page, one)}</li>`)}</ul></details>` : nothing}
+    ${rows[0]?.value?.length ? sharesBar(page, rows[0].value) : nothing}
     ${hints === 'value' ? nothing : html`<ol class="candidates" @pointerenter=${() => freeze(rows)} @pointerleave=${list}
       @focusin=${() => freeze(rows)} @focusout=${list} @keydown=${event => key(event, page)}>${
       rows.map(one => row(page, one))}</ol>`}</div>`;
@@ -61,13 +69,15 @@ function short(number) {
 }
 
 /** Each seat's part of the win in its colour. */
-const sharesBar = shares => html`<svg class="shares" viewBox="0 0 100 8" preserveAspectRatio="none" role="img"
-  aria-label=${shares.map((share, seat) => `seat ${seat}: ${percent(share)}`).join(', ')}>${shares.map((share, seat) =>
+const sharesBar = (page, shares) => html`<svg class="shares" viewBox="0 0 100 8" preserveAspectRatio="none" role="img"
+  aria-label=${shares.map((share, seat) => `${nameOf(page, seat)}: ${percent(share)}`).join(', ')}>${shares.map((share, seat) =>
     svg`<rect x=${100 * shares.slice(0, seat).reduce((sum, one) => sum + one, 0)} width=${100 * share} height="8"
       class="fill-seat${seat}"/>`)}</svg>`;
 
+/** @param {Page} page */
 function row(page, candidate) {
-  const {text, turn, line = [], visits, value, expected_scores: scores} = candidate;
+  const {text, words, turn, line = [], line_words: known = [], visits, value, expected_scores: scores} = candidate;
+  keepWords(candidate);
   const share = value?.[page.mover];
   const isOpen = page.open === text;
   const show = () => page.peekAt({actions: turn});
@@ -79,15 +89,16 @@ function row(page, candidate) {
       @click=${toggle}><span class="soft" title="visits">${short(visits)}</span>
     <b title="share of the win">${share == null ? '' : percent(share)}</b>
     <meter min="0" max="1" .value=${share ?? 0} class="of${page.mover}" aria-hidden="true"></meter>
-    <span class="soft" title="expected scores">${scores?.map(score => Math.round(score)).join(' : ')}</span>
-    <span class="turn">${text}</span></button>
-    ${isOpen ? html`<div class="line">${page.canDraft ? button('Take over', () => page.takeTurn(turn)) : nothing}
+    <span class="turn" title=${told(text, words)}>${told(text, words)}</span></button>
+    ${isOpen ? html`<div class="line">${scores ? html`<p class="note">Expected points
+      ${scores.map(score => Math.round(score)).join(' : ')}</p>` : nothing}${page.canDraft ? button('Take over', () => page.takeTurn(turn)) : nothing}
       ${line.length ? nothing : html`<p class="note">No expected reply yet.</p>`}
       <ol aria-label="Expected line">${line.map((one, index) => {
         const before = [turn, ...line.slice(0, index)];  // the candidate itself comes first
         const show = () => page.peekAt({line: before, actions: one});
-        return html`<li><button class="link" @pointerenter=${show} @focus=${show}
-          @click=${() => page.enterLine([...before, one])}>${one.join('; ')}</button></li>`;
+        return html`<li><button class="link" title=${one.join('; ')} @pointerenter=${show} @focus=${show}
+          @click=${() => page.enterLine([...before, one])}>${known[index]?.seat == null ? nothing : seatMark(known[index].seat)}
+          ${told(one.join('; '), known[index]?.words)}</button></li>`;
       })}</ol></div>` : nothing}</li>`;
 }
 

@@ -1,30 +1,44 @@
+// @ts-check
 // Dialogs. They are loaded when the first one is opened.
 import {button, choice, html, keep, nothing, settings} from './api.js';
 import {create, readSeats, seatRows} from './setup.js';
 
+/** @typedef {import('./page.js').Page} Page */
+
 const dialogs = {
   help,
-  text: ({answer}) => html`<h2>The board as text</h2><pre tabindex="0">${answer?.text}</pre>`,
-  resign: page => html`<h2>Resign?</h2><p>The game ends, and the others win.</p>
+  text: ({reply}) => html`<h2>The board as text</h2><pre tabindex="0">${reply?.text}</pre>`,
+  resign: (/** @type {Page} */ page) => html`<h2>Resign?</h2><p>The game ends, and the others win.</p>
     ${button('Resign', () => page.close(() => page.turn({resign: true})), {kind: 'primary'})}`,
-  proposal: page => html`<h2>Do all agree?</h2><p>${page.game.proposals.question} The engine says:</p>
-    <p class="fault">${page.answer?.message}</p><ul>${page.answer?.opinions?.map(({action, agrees, explanation}) => html`<li><b>${action}</b>:
-      ${explanation} ${agrees ? button('Agree', () => page.close(() => page.draft([...page.snap.draft.actions, action]))) : nothing}</li>`) ?? 'thinking …'}</ul>`,
-  on: page => html`<h2>Play on from turn ${page.spot.at}</h2>${seatRows(page, page.snap.players)}
+  proposal,
+  on: (/** @type {Page} */ page) => html`<h2>Play on from turn ${page.spot.at}</h2>${seatRows(page, page.snap.players)}
     ${button('Start', () => create(page, {from: page.snap.id, at: page.spot.at, seats: readSeats(page.info, page.snap.players)}), {
       kind: 'primary big'})}`,
 };
 
+// What the engine says against an action shows how it can be played: that is a hint, and told only where hints are shown.
+/** @param {Page} page */
+function proposal(page) {
+  const {opinions, message} = page.reply ?? {};
+  const told = opinions?.filter(({agrees}) => agrees || settings.hints[page.mode] !== 'none');
+  return html`<h2>Do all agree?</h2><p>${page.game.proposals.question} The engine says:</p>
+    <p class="fault">${message}</p>${!opinions ? html`<p>${message ? '' : 'thinking …'}</p>` : !told.length
+      ? html`<p>There is nothing on which all must agree now.</p>` : html`<ul>${told.map(({action, agrees, explanation}) => html`<li><b>${action}</b>:
+      ${explanation} ${agrees ? button('Agree', () => page.close(() => page.draft([...page.snap.draft.actions, action]))) : nothing}</li>`)}</ul>`}`;
+}
+
 /** The open dialog of the page. */
-export const dialog = page => html`<dialog @close=${() => page.set({dialog: null})}>${dialogs[page.dialog](page)}
+export const dialog = (/** @type {Page} */ page) => html`<dialog @close=${() => page.set({dialog: null})}>${dialogs[page.dialog](page)}
   <div class="row end">${button('Close', () => page.close())}</div></dialog>`;
 
 const KEYS = [
   ['← → ↑ ↓', 'move on the board, or in the list of candidates'], ['Enter', 'choose; with Shift: always ask for details'], ['Esc', 'step back'],
-  ['Ctrl+Z', 'undo'], ['Ctrl+Y', 'redo'], ['/', 'type an action or a turn'], ['T', 'the board as text (with Shift)'], ['?', 'this list'],
+  ['Ctrl+Z', 'undo'], ['Ctrl+Y', 'redo'], ['/', 'type an action or a turn'], ['T', 'the board as text (with Shift)'],
+  ['Z', 'on the board: enlarge it where the focus is'], ['?', 'this list'],
   ['← → Home End', 'in a review: turns'], ['N P', 'in a review: next and previous ?'],
 ];
 
+/** @param {Page} page */
 function help(page) {
   const check = (name, words) => html`<label class="row"><input type="checkbox" .checked=${settings[name]}
     @change=${event => keep({[name]: event.target.checked})}> ${words}</label>`;
@@ -32,5 +46,5 @@ function help(page) {
     ${rows.map(([keys, words]) => html`<tr><th scope="row">${keys.split(' ').map(key => html`<kbd>${key}</kbd> `)}</th><td>${words}</td></tr>`)}
     </tbody></table>`)}</div><h2>Settings</h2>
     <div class="row">Colours ${choice('Colours', [['', 'system'], ['light', 'light'], ['dark', 'dark']], settings.theme, theme => keep({theme}))}</div>
-    ${check('keys', 'keys for tools')}${check('motion', 'show turns of engines action by action')}`;
+    ${check('codes', 'turns as text forms, such as canal C5-D5')}${check('keys', 'keys for tools')}${check('zoom', 'enlarge small text under the pointer')}${check('motion', 'show turns of engines action by action')}`;
 }

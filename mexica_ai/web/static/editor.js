@@ -1,5 +1,6 @@
+// @ts-check
 // The editor of positions. The server describes its brushes and controls, so it is independent of the game.
-import {button, html, nothing, parsePicture, query, request, same, say} from './api.js';
+import {button, find, html, nothing, parsePicture, query, request, same, say} from './api.js';
 import {Board} from './board.js';
 
 const REST_MS = 300;  // from the last change to the check of the position
@@ -17,6 +18,7 @@ export class Editor {
   isValid = false;
   brush = MOVE.name;
   from = null;  // the target of the piece to move
+  way = [];  // targets that a brush is being drawn over
   pointed = null;  // the highlighted error
   past = [];
   future = [];
@@ -27,10 +29,13 @@ export class Editor {
     this.page = page;
     this.board = new Board({
       drag: target => { this.from = target; }, take: target => this.use(target), miss: () => { this.from = null; },
+      stroke: (targets, isEnd) => this.stroke(targets, isEnd),
     });
     addEventListener('keydown', event => this.key(event));
-    const {game, at} = Object.fromEntries(new URLSearchParams(location.search));
-    if (game) {
+    const {game, at, empty, players} = Object.fromEntries(new URLSearchParams(location.search));
+    const kind = page.info.games.find(one => one.name === empty);
+    if (kind) this.begin(kind, Number(players) || undefined);
+    else if (game) {
       request('GET', `/api/games/${game}/position${query({at})}`)
         .then(position => this.load(() => position), error => page.tell(error.message));
     } else this.begin(page.info.games.find(one => one.grid) ?? page.info.games[0]);
@@ -46,7 +51,7 @@ export class Editor {
         this.page.message = '';
         take(answer);
       } catch (error) {
-        this.page.tell(error.message.replace(/^command\.\w+: /, ''));
+        this.page.tell(error.message);
       }
       this.page.render();
     });
@@ -86,13 +91,14 @@ export class Editor {
     this.ask('/api/edit', () => ({position: this.given, command}), answer => this.take(answer));
   }
 
+  /** @param {{name: string, players?: number[]}} game */
   begin({name, players}, number = players[0]) {
     this.ask('/api/edit', () => ({game: name, players: number}), answer => this.take(answer));
   }
 
   load(find, isStep = false) {
     this.ask('/api/draw', () => ({position: find()}), answer => {
-      if (!answer.given) throw new Error(answer.faults[0].message);
+      if (!answer.given) throw new Error(answer.faults[0].words);
       this.text = answer.text;
       this.take(answer, isStep);
     });
@@ -137,13 +143,23 @@ export class Editor {
     this.paint();
   }
 
+  // Draw the brush over targets: at the end in one step.
+  stroke(targets, isEnd) {
+    const {brush, brushes} = this;
+    if (!brushes.find(one => one.name === brush)?.strokes) return false;
+    this.way = isEnd ? [] : targets;
+    if (isEnd) this.edit({brush, targets});
+    this.paint();
+    return true;
+  }
+
   choose(name) {
     Object.assign(this, {brush: name, from: null});
     this.page.render();
   }
 
   paint() {
-    const host = document.querySelector('.editor .desk');
+    const host = find('.editor .desk');
     const {board, picture, faults} = this;
     if (!host || !picture) return;
     board.attach(host, this.page.info.games.find(one => one.name === this.given.game)?.grid);
@@ -156,11 +172,11 @@ export class Editor {
     const names = board.rects().map(rect => rect.dataset.target);
     board.light(new Map(), new Set(this.brushes.length ? names : []), name => [name.replace(/[:_]/g, ' '),
       this.words[name], name === this.from && 'to be moved',
-      ...faults.map(fault => fault.targets.includes(name) && fault.message)].filter(Boolean).join(', '));
+      ...faults.map(fault => fault.targets.includes(name) && fault.words)].filter(Boolean).join(', '));
     for (const rect of board.rects()) {
       const name = rect.dataset.target;
       rect.classList.toggle('faulty', this.isFaulty(name, 'targets'));
-      rect.classList.toggle('pointed', name === this.from || Boolean(this.pointed?.targets.includes(name)));
+      rect.classList.toggle('pointed', name === this.from || this.way.includes(name) || Boolean(this.pointed?.targets.includes(name)));
     }
   }
 
@@ -268,7 +284,7 @@ export class Editor {
           <ul class="faults">${faults.map(fault => html`<li><button @click=${() => this.go(fault)}
             @pointerenter=${() => this.point(fault)} @focus=${() => this.point(fault)}
             @pointerleave=${() => this.point(null)} @blur=${() => this.point(null)}
-            >${fault.message.replace(/^\$[.:]?\s*/, '')}</button></li>`)}</ul></section>
+            title=${fault.path}>${fault.words}</button></li>`)}</ul></section>
         ${palette?.groups.map(({title, controls}, index) => html`<details ?open=${!index}>
           <summary ?data-invalid=${controls.some(({path}) => this.isFaulty(path))}>${title}</summary>
           <div class="fields">${controls.map(control => this.control(control))}</div></details>`)}

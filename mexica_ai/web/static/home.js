@@ -1,23 +1,32 @@
+// @ts-check
 // The start page: a new game, a record or a position from a file, an example; and the list of saved games.
 import {button, html, nothing, seatMark} from './api.js';
 import {create, form, readSeats, seatRows} from './setup.js';
 
-/** The start page. */
+/** @typedef {import('./page.js').Page} Page */
+/** @typedef {import('./snapshot').SummaryJson} SummaryJson */
+
+/**
+ * The start page.
+ * @param {Page} page
+ */
 export function home(page) {
   form.game ??= page.info.games.find(game => game.parts.includes('panel')).name;
   const tabs = {'New game': newGame, Load: load, Examples: examples};
   const {faults} = form;
   return html`<main class="home"><section class="card start"><h1>Play, analyse, review</h1>
     <div class="row">${Object.keys(tabs).map(name => button(name, () => {
-      Object.assign(form, {tab: name, faults: []});
+      Object.assign(form, {tab: name, faults: [], several: null});
       page.render();
     }, {pressed: form.tab === name, kind: 'big'}))}</div>
     ${tabs[form.tab](page)}
-    ${faults.length ? html`<ul class="fault" role="alert">${faults.map(({path, message}) => html`
-      <li>${path ? html`<code>${path}</code> ` : nothing}${message}</li>`)}</ul>` : nothing}</section>
+    ${form.several ? several(page) : nothing}
+    ${faults.length ? html`<ul class="fault" role="alert">${faults.map(({path, words}) => html`
+      <li title=${path || nothing}>${words}</li>`)}</ul>` : nothing}</section>
     ${kept(page)}</main>`;
 }
 
+/** @param {Page} page */
 function radios(page, name, options, value) {
   return html`<fieldset><legend>${name}</legend><div class="row">${options.map(([one, words]) => html`<label class="choice">
     <input type="radio" name=${name} .checked=${one === value} @change=${() => {
@@ -26,6 +35,7 @@ function radios(page, name, options, value) {
     }}><span>${words}</span></label>`)}</div></fieldset>`;
 }
 
+/** @param {Page} page */
 function newGame(page) {
   const {info} = page;
   const game = info.games.find(one => one.name === form.game);
@@ -40,7 +50,8 @@ function newGame(page) {
         ({name, kind}) => [name, read(kind, given[name])])),
     });
   };
-  return html`<form @submit=${submit}>${radios(page, 'Game', info.games.map(one => [one.name, one.title]), game.name)}
+  const games = [...info.games].sort((one, other) => Number(one.tools.length < 2) - Number(other.tools.length < 2));  // toys last
+  return html`<form @submit=${submit}>${radios(page, 'Game', games.map(one => [one.name, one.title]), game.name)}
     ${radios(page, 'Players', game.players.map(one => [one, one]), players)}${seatRows(page, players)}
     <details><summary>Options</summary>${game.options.map(({name, kind, help, default: usual}) => html`<label class="row">${
       kind === 'bool' ? html`<input type="checkbox" .checked=${given[name]}
@@ -56,30 +67,84 @@ function newGame(page) {
 
 const read = (kind, value) => kind === 'bool' ? value : kind === 'int' ? Number(value) : value.match(/\d+/g)?.map(Number) ?? [];
 
+const size = bytes => bytes < 2 ** 20 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 2 ** 20).toFixed(1)} MB`;
+
+/** @param {Page} page */
 function load(page) {
+  const most = page.info.caps.body;
+  const refuse = words => {
+    Object.assign(form, {file: null, faults: [{words}], several: null});
+    page.tell(words);
+  };
+  const tooLarge = (what, bytes) => refuse(`${what} has ${size(bytes)}; at most ${size(most)} can be opened.`);
   const take = async file => {
-    form.text = await file.text();
-    page.render();
+    if (!file) return;
+    if (file.size > most) {
+      tooLarge(file.name, file.size);
+      return;
+    }
+    const text = await file.text().catch(() => null);
+    if (text === null || text.includes('\0')) refuse(`${file.name} cannot be read as text.`);
+    else {
+      Object.assign(form, {file: {name: file.name, text}, text: '', faults: [], several: null});
+      page.render();
+    }
   };
   const submit = event => {
     event.preventDefault();
-    create(page, {text: form.text});
+    const {name, text} = form.file ?? {name: 'The text', text: form.text};
+    const bytes = new TextEncoder().encode(JSON.stringify({text})).length;  // quotes and line ends take two in a request
+    if (bytes > most) tooLarge(`${name}, as it is sent,`, bytes);
+    else create(page, {text});
   };
   return html`<form @submit=${submit}><label class="row">A record, a position or a drill
       <input type="file" accept=".json,.jsonl,.txt" @change=${event => take(event.target.files[0])}></label>
-    <label>or its text <textarea rows="9" spellcheck="false" required .value=${form.text}
-      @input=${event => { form.text = event.target.value; }}></textarea></label>
+    <label>or its text <textarea rows="9" spellcheck="false" ?required=${!form.file} .value=${form.text}
+      placeholder=${form.file ? `${form.file.name} is to be opened.` : ''}
+      @input=${event => Object.assign(form, {text: event.target.value, file: null})}></textarea></label>
     <button class="primary big">Open</button></form>`;
 }
 
-const examples = page => html`<ul class="plain">${page.info.games.flatMap(game => game.examples.map(({name, kind}) => html`
+// The records of a file, to choose one.
+/** @param {Page} page */
+function several(page) {
+  const {body, count, records} = form.several;
+  const words = ({game, players, turns, scores, winners, names, error}) => error ? `cannot be read: ${error}` : [
+    page.titleOf(game), players && `${players} players`, turns != null && `${turns} turns`, names.filter(name => !/[=:]/.test(name)).join(', '),
+    scores.length ? scores.join(' : ') : winners.length ? '' : 'not finished'].filter(Boolean).join(', ');
+  return html`<section aria-labelledby="several"><h2 id="several">${count} games: choose one</h2><ol class="plain several">${
+    records.map(one => html`<li>${button(html`<b>${one.number}</b> ${words(one)}`,
+      () => create(page, {...body, record: one.number}), {kind: 'wide', off: Boolean(one.error)})}</li>`)}</ol>
+    ${count > records.length ? html`<p class="soft">${count - records.length} more are not listed.</p>` : nothing}</section>`;
+}
+
+const examples = (/** @type {Page} */ page) => html`<ul class="plain">${page.info.games.flatMap(game => game.examples.map(({name, kind}) => html`
   <li>${button(html`<b>${game.title}</b>, a ${kind === 'record' ? 'game to review' : 'position to play'}
     <span class="soft">${name}</span>`, () => create(page, {example: name}), {kind: 'big wide'})}</li>`))}</ul>`;
 
-const kept = page => !page.games?.length
-  ? html`<section class="card empty"><div class="outline"></div><p class="soft">Your games will be listed here.</p></section>`
-  : html`<section class="card" aria-labelledby="kept"><h2 id="kept">Games</h2><ul class="plain kept">${page.games.map(game => html`<li>
-    <a href="/g/${game.id}${game.is_over ? '#review' : ''}"><b>${page.titleOf(game.game)}</b> ${game.error ?? html`
-      ${game.drill ? nothing : game.seats.map((seat, index) => html`<span class="who">${seatMark(index)} ${seat.title}</span>`)}
-      <span class="soft">${game.drill ? `drill, ${game.drill.solved} of ${game.drill.of} solved` : game.is_over ? 'over' : `turn ${game.turns + 1}`}, ${game.created.slice(0, 16).replace('T', ' ')}</span>`}</a>
-    ${button('×', () => page.remove(game.id), {kind: 'link', label: `Delete this game of ${page.titleOf(game.game)}`})}</li>`)}</ul></section>`;
+/** @type {(game: SummaryJson) => string} */
+const state = ({drill, is_over: isOver, turns, seats, scores = [], winners = []}) => drill ? `drill, ${drill.solved} of ${drill.of} solved`
+  : !isOver ? `turn ${turns + 1}${scores.some(Boolean) ? `, ${scores.join(' : ')}` : ''}`
+    : `over, ${scores.join(' : ')}${winners.length === 1 ? `, ${seats[winners[0]].title} wins` : ''}`;
+
+/** All that is listed of a game, as text to search. */
+const wordsOf = (page, game) => [page.titleOf(game.game), game.error ?? state(game), game.created,
+  ...(game.seats ?? []).map(seat => seat.title)].join(' ').toLowerCase();
+
+/** @param {Page} page */
+function kept(page) {
+  const {games, filter = ''} = page;
+  const undo = page.deleted ? html`<p class="deleted row" role="status">Deleted: ${page.titleOf(page.deleted.game)}${
+    page.deleted.error ? '' : `, ${state(page.deleted)}`} ${button('Undo', () => page.putBackGame())}</p>` : nothing;
+  if (!games?.length) return html`<section class="card empty">${undo}<p class="soft">Your games will be listed here.</p></section>`;
+  const found = games.filter(game => filter.toLowerCase().split(/\s+/).every(word => wordsOf(page, game).includes(word)));
+  return html`<section class="card" aria-labelledby="kept"><div class="row"><h2 id="kept">Games</h2><span class="grow"></span>
+      ${games.length > 5 ? html`<input type="search" class="filter" aria-label="Filter the games" placeholder="Filter, such as mexica over"
+        .value=${filter} @input=${event => page.set({filter: event.target.value})}>` : nothing}</div>
+    ${undo}${found.length ? nothing : html`<p class="soft">No game has these words.</p>`}
+    <ul class="plain kept">${found.map(game => html`<li>
+      <a href="/g/${game.id}${game.is_over ? '#review' : ''}"><b>${page.titleOf(game.game)}</b> ${game.error ?? html`
+        ${game.drill ? nothing : game.seats.map((seat, index) => html`<span class="who">${seatMark(index)} ${seat.title}</span>`)}
+        <span class="soft">${state(game)}, ${game.created.slice(0, 16).replace('T', ' ')}</span>`}</a>
+      ${button('×', () => page.remove(game), {kind: 'link', label: `Delete this game of ${page.titleOf(game.game)}`})}</li>`)}</ul></section>`;
+}

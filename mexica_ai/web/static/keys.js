@@ -1,7 +1,13 @@
+// @ts-check
 // Keys of a game's page.
 import {find, settings} from './api.js';
 
-/** Run what a key means on a page. */
+/** @typedef {import('./page.js').Page} Page */
+
+/**
+ * Run what a key means on a page.
+ * @param {Page} page
+ */
 export function onKey(page, event) {
   const {key, target} = event;
   if (event.defaultPrevented || event.altKey || page.dialog || page.snap.handover != null) return;
@@ -10,7 +16,7 @@ export function onKey(page, event) {
   const name = (event.ctrlKey || event.metaKey ? 'Ctrl+' : '') + (key === 'Z' ? 'Shift+Z' : key);
   const run = {
     'Ctrl+z': page.isMine && (() => page.undo()), 'Ctrl+y': page.isMine && (() => page.redoOne()),
-    'Ctrl+Shift+Z': page.isMine && (() => page.redoOne()), Escape: () => escape(page),
+    'Ctrl+Shift+Z': page.isMine && (() => page.redoOne()), Escape: () => stepBack(page),
     ...settings.keys && {'?': () => page.ask('help'), T: () => page.ask('text')},
     ...settings.keys && !isReview && {'/': () => find('.typed input').focus(), ...letters(page)},
     ...isReview && !target.matches('input') && {
@@ -23,12 +29,17 @@ export function onKey(page, event) {
   run();
 }
 
+/** @param {Page} page */
 function letters(page) {
   return Object.fromEntries(page.game.tools.map(({key, name}) => [key, () => name === 'end' ? page.endTurn()
     : page.tool(name, find(`.tools [data-tool="${name}"]`), true)]));
 }
 
-function escape(page) {
+/**
+ * Step back: close, let go, return to the game.
+ * @param {Page} page
+ */
+export function stepBack(page) {
   if (page.peek || page.open) page.set({peek: null, open: null});
   else if (page.mode === 'play') page.back();
   else page.set({line: []});

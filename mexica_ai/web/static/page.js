@@ -1,22 +1,59 @@
+// @ts-check
 // The page: its state and its commands. Independent of the game.
 import {
-  find, forgetPictures, isStill, keep, picture, query, render, request, same, say, settings, showPicture,
+  find, forgetPictures, isStill, keep, picture, query, render, request, same, say, setNames, settings, showPicture,
 } from './api.js';
-import {Board, Entering, placeMenu} from './board.js';
+import {Board} from './board.js';
 import {shownTurn} from './drill.js';
+import {actionsOf, Entering} from './entering.js';
 import {onKey} from './keys.js';
+import {placeMenu, refusalLines} from './menu.js';
+import {lastPlace, named, nameOf, standing} from './people.js';
 import {showGraph} from './review.js';
 import {create, takeSeats} from './setup.js';
 import {Stream} from './stream.js';
+import {followTurn} from './turns.js';
 import {view} from './view.js';
 
-const STEP_MS = 350, LEAST_MS = 600;  // pause for each action of a turn, and for each turn
+const STEP_MS = 350, LEAST_MS = 600, MOST_MS = 2500;  // pause for each action of a turn; for each turn; for all, about
 const pause = ms => new Promise(done => { setTimeout(done, ms); });
 
+/** @typedef {import('./snapshot').Snapshot} Snapshot */
+/** @typedef {{at: number, line?: string[][], actions?: string[], turn?: number | null, since?: number}} Place */
+
 export class Page {
+  /** @type {Snapshot} */ snap;
+  /** @type {import('./snapshot').Info} */ info;
+  /** @type {number | null} */ viewer;
+  /** @type {any} */ analysis;  // that of the snapshot, with `line`, `draft` and `is_running`
+  /** @type {any} */ home;  // the module of the start page
+  /** @type {any} */ dialogs;  // the module of the dialogs
+  /** @type {import('./editor.js').Editor} */ editor;
+  /** @type {import('./snapshot').SummaryJson[]} */ games;
+  /** @type {import('./snapshot').SummaryJson} */ deleted;
+  /** @type {{index: number, count: number} | null} */ shown;  // the turn that is shown action by action
+  /** @type {any} */ peek;  // the candidate that is pointed at
+  /** @type {number | null} */ looked;  // index of the turn that is pointed at
+  /** @type {any} */ reply;  // what a dialog shows
+  /** @type {string | null} */ dialog;  // the one that is open
+  /** @type {string | null} */ open;  // the candidate that is open
+  isSheet = false;  // whether the candidates are open on a narrow page
+  isClosed = false;
+  isGone = false;
+  isLost = false;
+  /** @type {HTMLElement | null} */ anchor;  // what was clicked
+  /** @type {string | undefined} */ filter;  // of the list of games
+  /** @type {number | undefined} */ pace;  // seconds of a turn that is annotated
+  lineAt = 0;  // where the side line begins
+  isChoice = false;
+  isBefore = false;
+  isSending = false;
+  isDragged = false;
+  isQuiet = false;
   entering = new Entering();
   board = new Board({
     take: (target, how) => this.take(target, how), drag: (target, tool) => this.drag(target, tool), miss: () => this.back(),
+    refuse: (target, how) => this.take(target, how),
   });
   at = 0;  // number of turns before the reviewed position
   line = [];  // turns of a side line from there
@@ -28,6 +65,7 @@ export class Page {
 
   async start() {
     keep();
+    addEventListener('closed', () => this.set({isClosed: true}));
     find('#app').replaceChildren();
     this.render();
     try {
@@ -49,10 +87,12 @@ export class Page {
     this.apply(snapshot);
     addEventListener('keydown', event => onKey(this, event));
     document.addEventListener('visibilitychange', () => document.hidden ? this.stream.disconnect() : this.stream.connect());
+    addEventListener('pointerdown', () => this.note && this.set({note: null}));
     setInterval(() => this.snap.thinking && this.render(), 500);
     this.stream.connect();
   }
 
+  /** @param {Partial<Page>} changes */
   set(changes) {
     Object.assign(this, changes);
     this.render();
@@ -73,40 +113,58 @@ export class Page {
 
   // --- snapshots and events
 
+  /** @param {Snapshot} snapshot */
   apply(snapshot, isOwn = false) {
     const old = this.snap;
-    if (old && snapshot.version < old.version) return;
+    const isRestarted = old && snapshot.run !== old.run;  // the server, which counts versions anew
+    if (old && !isRestarted && snapshot.version < old.version) return;
     if (old && old.drill?.number !== snapshot.drill?.number) {
       location.reload();  // another position, perhaps of another game or seat
       return;
     }
     const {turns, draft, entries} = snapshot;
     const known = old?.turns.length ?? turns.length;
-    if (turns.length < known) forgetPictures();
+    if (!same(old?.names, snapshot.names)) setNames(snapshot.names);
+    if (turns.length < known || old && !same(old.names, snapshot.names)) forgetPictures();
     if (turns.length !== known) this.redo = [];
     if (!same(old?.draft.actions, draft.actions) || turns.length !== known) this.chip = null;
+    if (snapshot.version !== old?.version) this.note = null;
     this.at = Math.min(this.at, turns.length);
     this.snap = snapshot;
     if (!same(old?.entries, entries)) {
-      this.entering.set(entries, this.game.tools);
-      this.isQuiet = false;
+      this.entering.set(entries, snapshot.walks, this.game.tools);
+      Object.assign(this, {isQuiet: false, isSought: false});
     }
-    for (const {seat, text, scores} of turns.slice(known)) {
-      say(`${seat == null ? 'Event' : `Seat ${seat}`}: ${text}. Points: ${scores.join(', ')}`);
+    const fresh = turns.slice(known);
+    if (fresh.length) {
+      say(`${fresh.map(({seat, words}) => `${nameOf(this, seat)}: ${words}`).join('. ')}. ${standing(this, fresh.at(-1).scores)}`);
     }
-    if (turns.length > known && !isOwn && this.mode === 'play' && !isStill()) this.show(known);
+    const first = fresh.findIndex(({seat}) => this.isEngine(seat));
+    if (first >= 0 && !isOwn && this.mode === 'play' && !isStill()) this.show(known + first);
+    if (isRestarted && turns.length === known) this.putBack(old.draft.actions);
     this.render();
   }
 
-  // Show turns action by action.
+  // The turn that was being entered when the server ended.
+  putBack(actions) {
+    this.inOrder(() => actions.length && this.isMine && !this.snap.draft.actions.length && this.put(actions));
+  }
+
+  isEngine(seat) {
+    return this.snap.seats[seat]?.kind === 'engine';
+  }
+
+  // Show turns of engines action by action. A person's turn was seen when it was entered.
   async show(first) {
     if (this.shown) return;
     const shown = this.shown = {index: first, count: 0};
     for (; this.shown === shown && shown.index < this.snap.turns.length; shown.index += 1) {
-      const {actions} = this.snap.turns[shown.index];
+      const {actions, seat} = this.snap.turns[shown.index];
+      if (seat != null && !this.isEngine(seat)) continue;
+      const all = this.snap.turns.slice(first).reduce((sum, turn) => sum + turn.actions.length, 0);
       for (shown.count = 1; shown.count <= actions.length && this.shown === shown; shown.count += 1) {
         this.render();
-        await pause(Math.max(STEP_MS, LEAST_MS / actions.length));
+        await pause(Math.max(Math.min(STEP_MS, MOST_MS / all), Math.min(LEAST_MS, MOST_MS / all) / actions.length));
       }
     }
     if (this.shown === shown) this.set({shown: null});
@@ -121,7 +179,7 @@ export class Page {
         this.apply(error.snapshot);
         if (path === '/draft' && this.isMine && !this.snap.draft.actions.length) await this.put(body.actions);
         this.tell('The game has changed in the meantime.');
-      } else this.tell(error.violations?.[0]?.message ?? error.message);
+      } else this.tell(error.message);
       return null;
     }
   }
@@ -145,8 +203,8 @@ export class Page {
     if (this.isSending) return false;
     Object.assign(this, {isSending: true, shown: null});
     return this.inOrder(async () => {
-      const {draft, blocked} = this.snap;
-      const done = isEnd && !draft.can_end ? this.tell(`The turn cannot end yet${blocked.end ? `: ${blocked.end}` : ''}.`)
+      const {draft} = this.snap;
+      const done = isEnd && !draft.can_end ? this.tell(`The turn cannot end yet${draft.why_not && `: ${draft.why_not}`}.`)
         : await (this.snap.drill ? this.command('POST', '/drill', {do: 'answer', ...body}) : this.command('POST', '/turn', body));
       this.set({isSending: false});
       return done;
@@ -179,15 +237,17 @@ export class Page {
     return this.inOrder(() => this.put(actions));
   }
 
-  play(action) {
-    this.entering.reset();
+  /** Enter an action, or a walk of several. */
+  play(entry) {
+    const more = actionsOf(entry);
+    this.entering.played();
     return this.inOrder(() => {
-      const {draft, turns, entries} = this.snap;
-      if (!entries.some(entry => entry.action === action)) return false;
-      const actions = [...draft.actions, action];
+      const {draft, turns, entries, walks} = this.snap;
+      if (![...entries, ...walks].some(one => same(actionsOf(one), more))) return false;
+      const actions = [...draft.actions, ...more];
       // Load the picture while the server answers.
       picture(this.path(this.parts, {at: turns.length, actions})).catch(() => null);
-      return this.put(actions, this.redo[0] === action ? this.redo.slice(1) : []);
+      return this.put(actions, same(this.redo.slice(0, more.length), more) ? this.redo.slice(more.length) : []);
     });
   }
 
@@ -200,7 +260,7 @@ export class Page {
   }
 
   redoOne() {
-    if (this.redo.length) this.play(this.redo[0]);
+    if (this.redo.length) this.play({action: this.redo[0]});
   }
 
   endTurn() {
@@ -223,31 +283,62 @@ export class Page {
     } else if (entering.tool === name && !entering.taken.length) this.isQuiet ? this.set({isQuiet: false}) : this.back();
     else {
       if (!entering.choices().some(one => one.tool === name)) entering.reset();
-      this.finish(entering.choose(name), at, byKey);
+      this.finish(entering.hold(name), at, byKey);
     }
   }
 
-  take(target, {ask, at, tool, byKey}) {
-    const {entering} = this;
+  take(target, {ask, at, tool, byKey, nearest}) {
+    const {entering, isDragged} = this;
     if (this.shown) this.set({shown: null});
-    if (!this.isMine) return;
-    this.chip = null;
-    if (tool && !entering.tool && !entering.matches(null, [target]).length) this.tool(tool, at, byKey);
+    if (!this.isMine || this.chip != null) {
+      this.back();
+      return;
+    }
+    this.note = null;
+    if (tool && this.isForTool(tool, target)) this.tool(tool, at, byKey);
     else {
-      if (entering.choices().some(one => one.tool)) entering.reset();
-      const found = entering.take(target, ask);
-      if (found === undefined) this.tell('Nothing is possible there.');
+      const clicked = [...entering.taken, target];
+      let found = entering.take(target, ask, nearest, isDragged);
+      if (found === undefined && !isDragged) found = entering.restart(target, ask, nearest);
+      if (found === undefined) this.refuse(clicked, at);
       else this.finish(found, at, byKey);
     }
+  }
+
+  // Whether a click on a target means the tool that belongs to it.
+  isForTool(tool, target) {
+    const {entering} = this;
+    return entering.tool === tool ? !entering.taken.length && !entering.matches(tool, [target]).length
+      : !entering.tool && !entering.matches(null, [target]).length;
+  }
+
+  // Say at the place why a click is not possible.
+  async refuse(targets, at) {
+    const {entering, snap} = this;
+    const tool = entering.tool === entering.alone ? null : entering.tool;
+    if (this.isDragged) entering.reset();
+    const note = {lines: []};
+    Object.assign(this, {isDragged: false, message: ''});
+    const search = new URLSearchParams([['tool', tool ?? ''], ...targets.map(target => ['targets', target])]);
+    if (this.viewer != null) search.set('viewer', String(this.viewer));
+    this.refused = note;
+    try {
+      note.lines = refusalLines(await request('GET', `/api/games/${snap.id}/why?${search}`), Boolean(tool));
+    } catch (error) {
+      note.lines = [error.message];
+    }
+    if (this.refused !== note || this.snap.version !== snap.version) return;
+    say(note.lines.join(' '));
+    this.set({note, anchor: at});
   }
 
   // The first target of a drag; the second follows where it ends.
   drag(target, tool) {
     const {entering} = this;
     if (!this.isMine) return;
-    if (tool && !entering.tool && !entering.matches(null, [target]).length) entering.choose(tool);
-    else entering.take(target, true);
-    this.set({isDragged: true});
+    if (tool && this.isForTool(tool, target)) entering.choose(tool);
+    else if (entering.take(target, true) === undefined) entering.restart(target, true);
+    this.set({isDragged: true, note: null});
   }
 
   choose({tool, target}) {
@@ -255,18 +346,18 @@ export class Page {
   }
 
   finish(entry, at, byKey) {
-    Object.assign(this, {anchor: at, isDragged: false, isQuiet: false, message: ''});
-    if (entry) this.play(entry.action);
+    Object.assign(this, {anchor: at, isDragged: false, isQuiet: false, message: '', note: null, refused: null});
+    if (entry) this.play(entry);
     else {
       this.render();
-      if (byKey) find('.menu button')?.focus();
+      if (byKey) (find('.menu button') ?? this.board).focus();
     }
   }
 
   back() {
     // Without a step back, an open menu is closed.
     const isQuiet = !this.entering.back() && this.entering.choices().length > 0;
-    this.set({shown: null, isDragged: false, message: '', chip: null, isQuiet});
+    this.set({shown: null, isDragged: false, message: '', chip: null, isQuiet, note: null, refused: null});
   }
 
   // --- pictures
@@ -275,13 +366,14 @@ export class Page {
     return this.game.parts.filter(part => part !== 'panel' && part !== 'steps').join('+');
   }
 
-  path(parts, {at, line, actions, turn}) {
+  /** @param {string} parts @param {Place} place */
+  path(parts, {at, line, actions, turn, since}) {
     return `/api/games/${this.snap.id}/at/${at}/${parts}.svg${query({
-      viewer: this.viewer, turn, actions: actions?.join('; ') || null, line: line?.length ? JSON.stringify(line) : null,
+      viewer: this.viewer, turn, since, actions: actions?.join('; ') || null, line: line?.length ? JSON.stringify(line) : null,
     })}`;
   }
 
-  /** The shown position, for `path`. */
+  /** The shown position, for `path`. @returns {Place} */
   get place() {
     const {snap: {turns, draft}, peek, shown, at} = this;
     if (peek) return this.after(peek.line ?? [], peek.actions);
@@ -292,6 +384,8 @@ export class Page {
     }
     if (shownTurn(this)) return {at: 0, actions: shownTurn(this)};
     if (this.mode === 'play') {
+      const last = lastPlace(this);
+      if (last) return last;
       return {at: turns.length, actions: draft.actions.slice(0, this.chip == null ? undefined : this.chip + 1)};
     }
     if (this.line.length) return {at: this.lineAt, line: this.line.slice(0, -1), actions: this.line.at(-1)};
@@ -334,11 +428,17 @@ export class Page {
 
   async startAnalysis() {
     const {spot, viewer} = this;
-    this.set({analysis: {...spot, is_running: true}, open: null});
+    this.set({analysis: {...spot, is_running: true}, open: null, isSheet: true});
+    this.showEngine();
     const {seconds, candidates} = settings;
     const found = await this.call('PUT', '/analysis', {
       ...spot, viewer, seconds: seconds || null, candidates, everybody: this.isGuessed});
     this.set({analysis: found && {...spot, is_running: true, key: found.key}});
+  }
+
+  /** Scroll what stands beside the board to the candidates. */
+  showEngine() {
+    find('.engine')?.scrollIntoView({block: 'nearest'});
   }
 
   stopAnalysis() {
@@ -397,7 +497,7 @@ export class Page {
 
   async ask(dialog) {
     if (dialog === 'on') takeSeats(this.snap.seats);
-    this.answer = null;
+    this.reply = null;
     this.dialogs ??= await import('./dialogs.js');
     this.set({dialog});
     find('dialog').showModal();
@@ -405,10 +505,10 @@ export class Page {
     if (dialog === 'text') {
       const whole = draft.length ? [...line, draft] : line;
       const {viewer} = this;
-      this.answer = this.mode === 'play' ? this.snap : await this.call('GET', `/at/${at}${query({
+      this.reply = this.mode === 'play' ? this.snap : await this.call('GET', `/at/${at}${query({
         viewer, line: whole.length ? JSON.stringify(whole) : null})}`);
     } else if (dialog === 'proposal') {
-      this.answer = await request('POST', '/api/proposal', {id: this.snap.id, at}).catch(error => error);
+      this.reply = await request('POST', '/api/proposal', {id: this.snap.id, at}).catch(error => error);
     }
     this.render();
   }
@@ -430,9 +530,23 @@ export class Page {
     if (done) field.value = '';
   }
 
-  async remove(id) {
-    await request('DELETE', `/api/games/${id}`).catch(error => this.tell(error.message));
-    this.set({games: (await request('GET', '/api/games')).games});
+  async listAgain(method, path, deleted) {
+    try {
+      await request(method, path);
+      this.set({deleted, games: (await request('GET', '/api/games')).games});
+      if (deleted) this.tell(`Deleted a game of ${this.titleOf(deleted.game)}.`);
+    } catch (error) {
+      this.tell(error.message);
+    }
+  }
+
+  remove(game) {
+    return this.listAgain('DELETE', `/api/games/${game.id}`, game);
+  }
+
+  /** Put back the game that was deleted last. */
+  putBackGame() {
+    return this.listAgain('POST', `/api/games/${this.deleted.id}/restore`, null);
   }
 
   create(body) {
@@ -462,18 +576,36 @@ export class Page {
     this.board.light(isInput ? entering.lit(this.isDragged) : new Map(),
       isInput && entering.isFresh ? legal : new Map(), target => this.label(target, legal.get(target) ?? []));
     const panel = find('.panel'), graph = find('.graph');
+    // The last turn is marked on the board; what stands beside it is as it is now.
+    const beside = this.mode === 'play' && same(place, lastPlace(this)) ? {at: this.snap.turns.length} : place;
+    if (panel) hold(panel, Boolean(this.peek) || this.looked != null);
     Promise.all([
-      this.board.show(this.path(this.parts, place)), panel && showPicture(panel, this.path('panel', place)),
+      this.board.show(this.path(this.parts, place)).then(() => this.seek(isInput)), panel && showPicture(panel, this.path('panel', beside)),
       graph && showGraph(graph, this),
     ]).catch(error => {
       if (this.message !== error.message) this.tell(error.message);
     });
     placeMenu(this.anchor);
+    followTurn(this);
+  }
+
+  // Show what can be chosen, if it is all that can be done and out of sight.
+  seek(isInput) {
+    if (!isInput || this.isSought || !this.entering.alone) return;
+    this.isSought = true;
+    this.board.seek();
   }
 
   label(target, legal) {
     const {game: {grid}, snap: {targets}} = this;
-    return [grid && target, targets[target] ?? (grid ? '' : target.replace(/[:_]/g, ' ')), legal.length && `legal: ${legal.join(', ')}`]
+    return [grid && target, named(this, targets[target]) ?? (grid ? '' : target.replace(/[:_]/g, ' ')), legal.length && `legal: ${legal.join(', ')}`]
       .filter(Boolean).join(', ');
   }
+}
+
+// While another position is looked at, the panel keeps its height, so that what stands below it stays under the pointer.
+function hold(panel, isHeld) {
+  if (isHeld === panel.classList.contains('held')) return;
+  panel.style.height = isHeld ? `${panel.offsetHeight}px` : '';
+  panel.classList.toggle('held', isHeld);
 }

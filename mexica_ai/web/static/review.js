@@ -1,19 +1,26 @@
+// @ts-check
 // The review of a game: its turns one by one, the graph of the win's shares, the engine's choices.
-import {button, choice, html, nothing, percent, query, seatMark, showPicture} from './api.js';
+import {button, choice, html, nothing, percent, query, showPicture} from './api.js';
+import {named, told, toldLine, who} from './people.js';
 import {practise} from './drill.js';
 import {create} from './setup.js';
 
-/** Below the board: navigation through the game. */
+/** @typedef {import('./page.js').Page} Page */
+
+/**
+ * Below the board: navigation through the game.
+ * @param {Page} page
+ */
 export function reviewBar(page) {
   const {at, snap: {turns}} = page;
   const to = (words, label, target) => button(words, () => page.go(target), {
     label, off: target < 0 || target > turns.length || target === at,
   });
   const mark = (words, way) => button(words, () => page.goMark(way), {off: !page.marked(way)});
-  return html`<section class="card" aria-label="Review">
+  return html`<section class="card review" aria-label="Review">
     <div class="row">${to('«', 'To the start', 0)}${to('‹', 'A turn back', at - 1)}
       <input type="range" min="0" max=${turns.length} .value=${String(at)} aria-label="Turn"
-        aria-valuetext=${at ? `turn ${at}: ${turns[at - 1].text}` : 'start'} @input=${event => page.go(event.target.valueAsNumber)}>
+        aria-valuetext=${at ? `turn ${at}: ${told(turns[at - 1].text, turns[at - 1].words)}` : 'start'} @input=${event => page.go(event.target.valueAsNumber)}>
       ${to('›', 'A turn on', at + 1)}${to('»', 'To the end', turns.length)}<span class="soft">${at} / ${turns.length}</span></div>
     <div class="row">${button('Before the turn', () => page.set({isBefore: !page.isBefore, isChoice: false}), {
       pressed: page.isBefore, off: !at})}${mark('Previous ?', -1)}${mark('Next ?', 1)}<span class="grow"></span>
@@ -21,22 +28,26 @@ export function reviewBar(page) {
     <div class="played">${page.line.length ? sideLine(page) : playedTurn(page, turns[at - 1])}</div></section>`;
 }
 
+/** @param {Page} page */
 function playedTurn(page, turn) {
   if (!turn) return html`<p>The start of the game.</p>`;
   const note = page.noteOf(page.at - 1);
   const chip = (words, isChoice) => button(words, () => page.set({isChoice}), {kind: 'chip', pressed: page.isChoice === isChoice});
-  return html`<p>${chip(html`${turn.seat == null ? 'event' : seatMark(turn.seat)} ${turn.text}`, false)}
+  return html`<p>${chip(html`${who(page, turn.seat)}: ${told(turn.text, turn.words)}`, false)}
     ${note ? html`<b>${note.mark}</b> ${note.is_choice ? 'The engine plays the same.' : `${note.grade ? `${note.is_unsure ? 'perhaps ' : ''}${note.grade}: ` : ''}gives away ${percent(note.loss, 1)}`}` : nothing}</p>
-    ${note?.explanation.length ? html`<p class="soft">${note.explanation.join(' ')}</p>` : nothing}
-    ${note && !note.is_choice ? html`<p>${chip(`engine: ${note.choice_text}`, true)}</p>` : nothing}`;
+    ${note?.explanation.length ? html`<p class="soft">${named(page, note.explanation.join(' '))}</p>` : nothing}
+    ${note && !note.is_choice ? html`<p>${chip(`Engine: ${told(note.choice_text, note.choice_words)}`, true)}</p>` : nothing}`;
 }
 
-const sideLine = page => html`<p>Side line after turn ${page.lineAt}: ${page.line.map((turn, index) =>
-  button(turn.join('; '), () => page.set({line: page.line.slice(0, index + 1)}), {
+const sideLine = (/** @type {Page} */ page) => html`<p>Side line after turn ${page.lineAt}: ${page.line.map((turn, index) =>
+  button(toldLine(turn), () => page.set({line: page.line.slice(0, index + 1)}), {
     kind: 'chip', pressed: index === page.line.length - 1}))}
   ${button('Back to the game', () => page.set({line: []}))}</p>`;
 
-/** Beside the board: the annotation of the whole game. */
+/**
+ * Beside the board: the annotation of the whole game.
+ * @param {Page} page
+ */
 export function annotationPanel(page) {
   const {state, done, of, seconds, message, turns} = page.snap.annotation;
   const worst = turns.filter(note => note.mark).sort((one, other) => other.loss - one.loss).slice(0, 6);
@@ -50,7 +61,7 @@ export function annotationPanel(page) {
     ${state === 'failed' ? html`<p class="fault">${message}</p>` : nothing}
     ${worst.length ? html`<table><caption>Worst turns</caption><tbody>${worst.map(note => html`<tr>
       <td>${button(`Turn ${note.turn_index + 1}`, () => page.go(note.turn_index + 1), {kind: 'link'})}</td>
-      <td>${seatMark(note.seat)} ${note.seat}</td><td><b>${note.mark}</b></td><td>${percent(note.loss, 1)}</td></tr>`)}
+      <td>${who(page, note.seat)}</td><td><b>${note.mark}</b></td><td>${percent(note.loss, 1)}</td></tr>`)}
     </tbody></table>` : nothing}${practise(page, create)}</section>`;
 }
 
@@ -64,11 +75,14 @@ export async function showGraph(host, page) {
   }
 }
 
-/** Links to downloads. */
+/**
+ * Links to downloads.
+ * @param {Page} page
+ */
 export function downloads(page) {
   const {viewer, spot: {at}, snap: {id, game, drill}} = page;
   const link = (words, path, values, ending) => html`<a download="${game}-${at}.${ending}"
     href="/api/games/${id}/${path}${query(values)}">${words}</a> `;
-  return html`<p class="soft">Save the ${drill ? nothing : link('record', 'record', {}, 'jsonl')}${link('position', 'position', {at, viewer}, 'json')}
+  return html`<p class="soft downloads">Save the ${drill ? nothing : link('record', 'record', {}, 'jsonl')}${link('position', 'position', {at, viewer}, 'json')}
     ${link('picture', `at/${at}/all.svg`, {theme: 'light', viewer}, 'svg')}</p>`;
 }

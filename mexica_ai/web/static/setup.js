@@ -1,11 +1,17 @@
+// @ts-check
 // The form of a new game: who sits where; and the request that creates it.
-import {choice, html, nothing, request, seatMark} from './api.js';
+import {choice, find, html, nothing, request, seatMark} from './api.js';
+
+/** @typedef {import('./page.js').Page} Page */
 
 /** What has been entered in forms. */
 export const form = {tab: 'New game', players: 2, seats: [], options: {}, text: '', faults: []};
 const preset = (info, seat) => form.seats[seat] ?? {who: seat ? `level:${info.levels_default}` : 'person', seconds: 1};
 
-/** Form rows, one for each seat. */
+/**
+ * Form rows, one for each seat.
+ * @param {Page} page
+ */
 export function seatRows(page, players) {
   const {info} = page;
   const who = [['person', 'Person'], ...info.levels.map(level => [`level:${level}`, `Level ${level}`]),
@@ -16,34 +22,41 @@ export function seatRows(page, players) {
       form.seats[seat] = {...now, ...changes};
       page.render();
     };
-    return html`<div class="row">${seatMark(seat)} Seat ${seat} ${choice(`Seat ${seat}`, who, now.who, value => set({who: value}))}
-      ${now.who === 'person' ? nothing : html`<label><input type="number" min="0.1" max=${info.caps.seconds} step="any"
+    return html`<div class="row">${seatMark(seat)} Seat ${seat + 1} ${choice(`Seat ${seat + 1}`, who, now.who, value => set({who: value}))}
+      ${now.who === 'person' ? html`<input class="name" aria-label=${`Name of seat ${seat + 1}`} maxlength="24" autocomplete="off"
+        placeholder=${`Player ${seat + 1}`} .value=${now.name ?? ''} @input=${event => { form.seats[seat] = {...now, name: event.target.value}; }}>` : html`<label><input type="number" min="0.1" max=${info.caps.seconds} step="any"
         .value=${String(now.seconds)} @change=${event => set({seconds: event.target.valueAsNumber || 1})}> s a turn</label>`}</div>`;
   })}</fieldset>`;
 }
 
 /** The seats of the form for a request. */
 export const readSeats = (info, players) => Array.from({length: players}, (_, index) => {
-  const {who, seconds} = preset(info, index);
+  const {who, seconds, name: person} = preset(info, index);
   const [kind, name] = who.split(/:(.*)/);
-  return kind === 'person' ? {kind} : {kind: 'engine', seconds, [kind]: kind === 'level' ? Number(name) : name};
+  return kind === 'person' ? {kind, name: person || null} : {kind: 'engine', seconds, [kind]: kind === 'level' ? Number(name) : name};
 });
 
 /** Copy the seats of a game into the form, rotated by a number of seats. */
 export function takeSeats(seats, by = 0) {
   form.seats = seats.map((_, index) => {
     const {kind, level, name, seconds = 1} = seats[(index + by) % seats.length];
-    return {who: kind === 'person' ? kind : level ? `level:${level}` : `name:${name}`, seconds};
+    return {name: kind === 'person' ? name : '', who: kind === 'person' ? kind : level ? `level:${level}` : `name:${name}`, seconds};
   });
 }
 
-/** Create a game and open it. */
+/**
+ * Create a game and open it. Of a file of several records, ask for one.
+ * @param {Page} page
+ */
 export async function create(page, body) {
+  Object.assign(form, {faults: [], several: null});
   try {
     const {id, turns, is_over: isOver} = await request('POST', '/api/games', body);
     location.href = `/g/${id}${turns.length && (body.text || body.example || isOver) ? '#review' : ''}`;
   } catch (error) {
-    form.faults = error.violations?.length ? error.violations : [error];
-    page.tell(error.message);
+    if (error.reason === 'SEVERAL_RECORDS') form.several = {body, count: error.count, records: error.records};
+    else form.faults = error.violations.length ? error.violations : [{words: error.message}];
+    page.tell(form.several ? `The file holds ${form.several.count} games: choose one.` : error.message);
+    find('.several button')?.focus();
   }
 }

@@ -1,5 +1,6 @@
+// @ts-check
 // The stream of events that keeps a page current, and its reconnecting.
-import {query} from './api.js';
+import {query, request} from './api.js';
 
 /** The stream of a page's game. */
 export class Stream {
@@ -26,7 +27,10 @@ export class Stream {
       page.render();
     });
     on('analysis', data => {
-      if (data.key === page.analysis?.key) page.set({analysis: {...page.analysis, ...data, is_running: !data.stop_reason}});
+      if (data.key !== page.analysis?.key) return;
+      const isFirst = !page.analysis.candidates?.length;
+      page.set({analysis: {...page.analysis, ...data, is_running: !data.stop_reason}});
+      if (isFirst) page.showEngine();
     });
     on('annotation', ({turn, ...rest}) => {
       const turns = page.snap.annotation.turns.filter(one => one.turn_index !== turn?.turn_index);
@@ -54,6 +58,21 @@ export class Stream {
     if (!this.tries) this.warning = setTimeout(() => this.page.set({isLost: true}), 2000);
     this.tries += 1;
     clearTimeout(this.again);
-    this.again = setTimeout(() => this.connect(), Math.min(400 * 2 ** this.tries, 15000));
+    this.again = setTimeout(() => this.reconnect(), Math.min(400 * 2 ** this.tries, 15000));
+  }
+
+  // A stream does not say why it failed; a request does.
+  async reconnect() {
+    const {page} = this;
+    try {
+      await request('GET', `/api/games/${page.snap.id}${query({viewer: page.viewer})}`);
+      this.connect();
+    } catch (error) {
+      if (![401, 404].includes(error.status)) this.retry();
+      else {
+        clearTimeout(this.warning);
+        page.set({isLost: false, isGone: error.status === 404});
+      }
+    }
   }
 }

@@ -1,38 +1,84 @@
-// The turns of the game as a list, and its result.
-import {button, html, nothing, seatMark} from './api.js';
+// @ts-check
+// The turns of the game as a list by rounds, and its result.
+import {button, find, html, nothing, seatMark} from './api.js';
+import {nameOf, named, told, who} from './people.js';
 import {create, readSeats, takeSeats} from './setup.js';
 
-/** The result of a game that is over. */
+/** @typedef {import('./page.js').Page} Page */
+
+/**
+ * The result of a game that is over.
+ * @param {Page} page
+ */
 export function over(page) {
   const {is_over: isOver, winners, points, scores, seats, game, players} = page.snap;
   if (!isOver) return nothing;
-  const parts = (points ?? []).map(own => new Map(own.parts));
+  const parts = (points ?? []).map(own => new Map(/** @type {[string, number][]} */ (own.parts)));
   const again = () => {
     takeSeats(seats, 1);
     create(page, {game, players, seats: readSeats(page.info, players)});
   };
-  return html`<section class="card over" aria-labelledby="over"><h2 id="over">${winners.map(seat => html`${seatMark(seat)} Seat ${seat} `)}
-      ${winners.length > 1 ? 'share the win' : 'wins'}</h2>
-    <table><thead><tr><td></td>${scores.map((_, seat) => html`<th scope="col">${seatMark(seat)} ${seat}</th>`)}</tr></thead><tbody>
+  return html`<section class="card over" aria-labelledby="over"><h2 id="over">${winners.map((seat, index) => html`${
+        index ? ' and ' : nothing}${who(page, seat)}`)} ${winners.length > 1 ? 'share the win' : 'wins'}</h2>
+    <table><thead><tr><td></td>${scores.map((_, seat) => html`<th scope="col">${who(page, seat)}</th>`)}</tr></thead><tbody>
       ${[...new Set(parts.flatMap(own => [...own.keys()]))].map(name => html`<tr><th scope="row">${name}</th>${
         parts.map(own => html`<td>${own.get(name)}</td>`)}</tr>`)}
       <tr class="sum"><th scope="row">Points</th>${scores.map(score => html`<td>${score}</td>`)}</tr></tbody></table>
     <div class="row">${button('Review', () => page.go(0), {kind: 'primary'})}${button('Play again, seats rotated', again)}</div></section>`;
 }
 
-/** The turns so far. */
+/**
+ * The turns so far, oldest first.
+ * @param {Page} page
+ */
 export function turnList(page) {
   const {turns} = page.snap;
-  const isReview = page.mode === 'review';
-  const look = index => () => {
-    page.looked = isReview || page.shown ? null : index;
-    page.paint();
-  };
+  const rounds = [];
+  for (const turn of turns) {
+    if (rounds.at(-1)?.name !== turn.round) rounds.push({name: turn.round, turns: []});
+    rounds.at(-1).turns.push(turn);
+  }
   return html`<section class="card journal" aria-labelledby="turns"><div class="row"><h2 id="turns">Turns</h2><span class="grow"></span>
       ${page.isMine ? button('Resign', () => page.ask('resign'), {kind: 'link'}) : nothing}</div>
-    <ol reversed @pointerleave=${look(null)}>${turns.map(({seat, text, scored}, index) => html`<li><button class="link"
-      aria-current=${isReview && page.at === index + 1} @pointerenter=${look(index)} @focus=${look(index)} @blur=${look(null)}
-      @click=${() => page.go(index + 1)}><span class="soft">${index + 1}</span>${seat == null ? html`<span class="mark">·</span>` : seatMark(seat)}
-      <span class="turn">${text}</span><b>${page.noteOf(index)?.mark}</b><small>${scored.some(Boolean)
-        ? scored.map(score => score > 0 ? `+${score}` : score).join(' ') : ''}</small></button></li>`).reverse()}</ol></section>`;
+    <div class="rounds" @pointerleave=${() => look(page, null)}>${rounds.map(({name, turns: some}) => html`<section>
+      ${name ? html`<h3>${name}</h3>` : nothing}<ol start=${some[0].index + 1}>${some.map(turn => row(page, turn))}</ol></section>`)}</div></section>`;
+}
+
+function row(page, {index, seat, text, words}) {
+  const note = page.noteOf(index);
+  const isReview = page.mode === 'review';
+  const show = () => look(page, index);
+  // The first tap of a finger shows the turn on the board, as pointing does; the second one opens it.
+  const enter = ({pointerType}) => pointerType !== 'touch' && show();
+  const open = ({pointerType}) => {
+    const isFirst = pointerType === 'touch' && !isReview && page.tapped !== index;
+    page.tapped = isFirst ? index : null;
+    if (isFirst) show();
+    else page.go(index + 1);
+  };
+  return html`<li><button type="button" class="link" aria-current=${isReview && page.at === index + 1}
+      @pointerenter=${enter} @focus=${show} @blur=${() => look(page, null)} @click=${open}>
+      <span class="soft">${index + 1}</span>${seat == null ? html`<span class="mark">·</span>` : seatMark(seat)}
+      <span class="unseen">${nameOf(page, seat)}: </span><span class="turn">${told(text, words)}</span><b>${note?.mark}</b></button>
+    ${note?.mark && note.explanation.length ? html`<p class="soft">${named(page, note.explanation.join(' '))}</p>` : nothing}</li>`;
+}
+
+function look(page, index) {
+  page.looked = page.mode === 'review' || page.shown ? null : index;
+  if (index === null) page.tapped = null;
+  page.paint();
+}
+
+let followed = '';  // what the list was last scrolled to
+
+/** Keep the current turn of the list in sight. */
+export function followTurn(page) {
+  const list = find('.rounds');
+  const key = list && `${page.mode} ${page.at} ${page.snap.turns.length}`;
+  if (!list || key === followed) return;
+  followed = key;
+  find('.last')?.scrollTo(0, 9999);
+  const current = page.mode === 'review' ? list.querySelector('[aria-current=true]') : list.querySelector('section:last-child li:last-child');
+  const top = current ? current.getBoundingClientRect().top - list.getBoundingClientRect().top + list.scrollTop : 0;
+  list.scrollTo({top: Math.max(0, top - list.clientHeight / 2)});
 }

@@ -1,13 +1,20 @@
+// @ts-check
 // What the page shows: its head, the board, and what stands beside it.
-import {button, html, nothing, query, seatMark, settings} from './api.js';
-import {menu} from './board.js';
+import {button, html, keep, nothing, query, settings} from './api.js';
 import {candidatesPanel} from './candidates.js';
 import {drillCard} from './drill.js';
+import {menu} from './menu.js';
+import {nameOf, who} from './people.js';
 import {annotationPanel, downloads, reviewBar} from './review.js';
 import {tools, turnBar} from './turn.js';
 import {over, turnList} from './turns.js';
 
-/** The whole page. */
+/** @typedef {import('./page.js').Page} Page */
+
+/**
+ * The whole page.
+ * @param {Page} page
+ */
 export function view(page) {
   const {snap, failure, info} = page;
   const state = failure ? html`<p role="alert">${failure}</p><a href="/">All games</a>` : html`<p>Loading …</p>`;
@@ -15,13 +22,18 @@ export function view(page) {
       d="M3 27h26v-5h-5v-5h-4v-5h-8v5H8v5H3z" class="fill-seat0 stroke-rim0"/></svg>mexica-ai</a>
     ${snap ? html`<b>${page.titleOf(snap.game)}</b> ${snap.drill ? nothing : ['play', 'review'].map(mode => button(mode === 'play' ? 'Play' : 'Review',
       () => page.set({mode, at: snap.turns.length, line: [], peek: null, shown: null}), {pressed: page.mode === mode}))}` : nothing}
-    <span class="grow"></span><a class="link" href="/edit${snap && snap.viewer == null ? query({game: snap.id, at: page.spot.at}) : ''}">Editor</a>
+    <span class="grow"></span><a class="link" href="/edit${snap ? query(snap.viewer == null ? {game: snap.id, at: page.spot.at} : {empty: snap.game, players: snap.players}) : ''}">Editor</a>
     ${snap ? html`${button('Text', () => page.ask('text'))}${button('Help', () => page.ask('help'))}` : nothing}</header>
-  ${failure || !info ? html`<main class="loading"><div class="outline"></div>${state}</main>`
+  ${banner(page)}${failure || !info ? html`<main class="loading"><div class="outline"></div>${state}</main>`
     : page.editor ? page.editor.view() : !snap ? page.home.home(page) : snap.handover == null ? table(page) : handover(page)}
   ${page.dialog ? page.dialogs.dialog(page) : nothing}`;
 }
 
+const banner = ({isClosed, isGone, isLost}) => isClosed || isGone || isLost ? html`<p class="banner" role="alert">${
+  isClosed ? html`This browser is not let in any more. Open the URL that <code>mexica-ai web</code> printed. The games are saved.`
+    : isGone ? 'The game was deleted.' : 'The connection is lost; reconnecting. The game is saved.'}</p>` : nothing;
+
+/** @param {Page} page */
 function handover(page) {
   const seat = page.snap.handover;
   const open = async () => {
@@ -31,23 +43,27 @@ function handover(page) {
     if (snapshot) page.apply(snapshot, true);
     page.stream.connect();
   };
-  return html`<main class="loading"><h1>${seatMark(seat)} Seat ${seat}</h1>
-    <button class="primary big handover" @click=${open}>Seat ${seat}, press Enter</button></main>`;
+  return html`<main class="loading"><h1>${who(page, seat)}</h1>
+    <button class="primary big handover" @click=${open}><bdi>${nameOf(page, seat)}</bdi>, press Enter</button></main>`;
 }
 
+/** @param {Page} page */
 function table(page) {
   const {snap, game, shown} = page;
   const isReview = page.mode === 'review';
   const hasPanel = game.parts.includes('panel');
   return html`<main class="game"><h1 class="unseen">${game.title}</h1>
-    ${page.isLost ? html`<p class="banner" role="alert">The connection is lost; reconnecting. The game is saved.</p>` : nothing}
     <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [snap.drill ? drillCard(page) : nothing, turnBar(page), snap.is_over ? nothing : tools(page)]}
       <div class="place"><div class="stage ${game.grid ? 'has-grid' : ''} ${settings.fits ? 'fits' : ''}"
         @click=${() => shown && page.set({shown: null})}></div>${menu(page)}</div>
-      ${button('Fit the board', () => page.set(keep({fits: !settings.fits})), {kind: 'fit', pressed: settings.fits})}
-      ${isReview ? [reviewBar(page), html`<div class="graph"></div>`] : nothing}</div>
-    <aside class="side">${hasPanel ? html`<div class="panel" aria-hidden="true"></div>` : nothing}
-      <p class=${hasPanel ? 'unseen' : 'row'}>${snap.seats.map(({title}, seat) => html`<span class="who">${seatMark(seat)}
-        ${title} <b>${snap.scores[seat]}</b></span>`)}</p>
+      ${button('Fit the board', () => {
+        keep({fits: !settings.fits});
+        page.render();
+        page.board.center();
+      }, {kind: 'fit', pressed: settings.fits})}
+      ${isReview ? reviewBar(page) : nothing}</div>
+    <aside class="side">${isReview ? html`<div class="graph"></div>` : nothing}${hasPanel ? html`<div class="panel" aria-hidden="true"></div>` : nothing}
+      <p class=${hasPanel ? 'unseen' : 'row'}>${snap.seats.map((_, seat) => html`<span class="who">${who(page, seat)}<span
+        class="unseen">, </span> <b>${snap.scores[seat]}</b><span class="unseen"> ${snap.scores[seat] === 1 ? 'point' : 'points'}; </span></span>`)}</p>
       ${isReview ? annotationPanel(page) : over(page)}${candidatesPanel(page)}${snap.drill ? nothing : turnList(page)}${downloads(page)}</aside></main>`;
 }

@@ -14,116 +14,26 @@ from __future__ import annotations
 import functools
 import itertools
 import json
-import random
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
-from cext.core.baselines.simple import determinize, random_turn
+from cext.core.baselines.simple import determinize
 from cext.core.contract.game import CHANCE, TERMINAL, State
 from cext.core.contract.playout import random_playout
 from cext.core.search.options import OPTIONS
 from mexica_ai.game.compact import VERSION
-from mexica_ai.game.contract import Fields, Game, try_parse
-from mexica_ai.game.entry import MENU
+from mexica_ai.game.contract import Game, try_parse
+from mexica_ai.game.entry import MENU, Gain
 from mexica_ai.game.teaching_check import look as _teaching
 from mexica_ai.io.errors import IllegalActionError, NotationError, PositionError, SearchError
-
-SEED = 2015
-STRIDE = 5
-SAMPLE = 10  # actions looked at closely in a state
-JUNK: tuple[Any, ...] = (None, 3, 1.5, True, "", " ", "no such action", "\N{SNOWMAN}", [], {}, ["a"], "-" * 300)
-
-Check = Callable[..., None]
-
-
-@dataclass
-class _Case:
-    """A game, a state in which a random game begins, and the checks' tools."""
-
-    game: Game
-    start: State
-    rng: random.Random
-    stride: int
-
-    def walk(self) -> Iterator[tuple[State, int | None]]:
-        """Play a game; yield each state and the action that follows it, None at chance and at the end."""
-        state, rng = self.start.copy(), self.rng
-        planned: list[int] = []
-        while not state.is_terminal:
-            if state.current_player == CHANCE:
-                yield state, None
-                state.resolve_chance(rng.getrandbits(63))
-                planned = []
-                continue
-            if not planned and rng.random() < 0.7:
-                planned = random_turn(state, rng.getrandbits(63))
-            action = planned.pop(0) if planned else rng.choice(state.legal_actions())
-            yield state, action
-            state.apply(action)
-        yield state, None
-
-    def some(self) -> Iterator[tuple[State, int | None]]:
-        """Yield every few states of a game, the last one always."""
-        for number, (state, action) in enumerate(self.walk()):
-            if number % self.stride == 0 or action is None:
-                yield state, action
-
-    def positions(self) -> Iterator[State]:
-        """Yield every few states that have a JSON form."""
-        for state, _ in self.some():
-            if state.current_player != CHANCE or self.draws_events:
-                yield state
-
-    def turns(self) -> Iterator[State]:
-        """Yield every few states in which a seat is to move."""
-        return (state for state, action in self.some() if action is not None)
-
-    @property
-    def draws_events(self) -> bool:
-        """Whether random events are actions of a record; else no position has one that is due."""
-        return self.game.events is not None and self.game.events.draw_outcome is not None
-
-    def fields(self, state: State) -> Fields:
-        """Return the JSON form of a state, as another process would read it."""
-        data: Fields = json.loads(json.dumps(self.game.text.format_position(state)))
-        return data
-
-    def expect(self, is_so: bool, fault: str, state: State | None = None) -> None:
-        """Raise an AssertionError that names the fault unless it is so."""
-        if not is_so:
-            where = "" if state is None else f"; in the position {json.dumps(self.game.text.format_position(state))}"
-            raise AssertionError(f"{self.game.name}: {fault}{where}")
-
-    def refused(self, call: Callable[[], Any], *errors: type[Exception]) -> bool:
-        """Return whether a call raises one of the errors; others go through."""
-        try:
-            call()
-        except errors:
-            return True
-        return False
-
-
-def _for_each_start(*looks: Callable[[_Case], None]) -> Check:
-    """Return the check that looks at a game from each start."""
-
-    def check(game: Game, starts: Sequence[State] | None = None, *, seed: int = SEED, stride: int = STRIDE) -> None:
-        if starts is None:
-            seats = range(2, game.rules.max_players + 1)
-            starts = [game.starts.new_state(players, seed + players) for players in seats]
-        for look in looks:
-            for number, start in enumerate(starts):
-                look(_Case(game, start, random.Random(seed * 100 + number), stride))
-
-    return check
-
+from mexica_ai.testing.case import JUNK, SAMPLE, SEED, STRIDE, Case, Check, for_each_start
+from mexica_ai.testing.words import check_words
 
 # --- the compiled rules
 
 
-def _facts(case: _Case) -> None:
+def _facts(case: Case) -> None:
     rules = case.game.rules
     case.expect(rules.name == case.game.name, f"the rules are named {rules.name}")
     case.expect(rules.rules_version >= 1, f"rules_version is {rules.rules_version}; expected 1 or more")
@@ -135,7 +45,7 @@ def _facts(case: _Case) -> None:
         case.expect(value != default, f"the search option {name} is the default, {value}; expected another value")
 
 
-def _legal_actions(case: _Case) -> None:
+def _legal_actions(case: Case) -> None:
     for state, _ in case.walk():
         legal, is_turn = state.legal_actions(), state.current_player not in (CHANCE, TERMINAL)
         is_sorted = all(one < other for one, other in itertools.pairwise(legal))
@@ -147,7 +57,7 @@ def _legal_actions(case: _Case) -> None:
         state.check()
 
 
-def _illegal_actions(case: _Case) -> None:
+def _illegal_actions(case: Case) -> None:
     earlier = {0, 1, 2**64 - 1}
     for state, _ in case.some():
         legal, before = state.legal_actions(), state.hash
@@ -162,7 +72,7 @@ def _illegal_actions(case: _Case) -> None:
         earlier.update(case.rng.sample(legal, min(SAMPLE, len(legal))))
 
 
-def _copies(case: _Case) -> None:
+def _copies(case: Case) -> None:
     for state, action in case.some():
         copy = state.copy()
         is_same = copy == state and (copy.hash, copy.turn, copy.round) == (state.hash, state.turn, state.round)
@@ -174,7 +84,7 @@ def _copies(case: _Case) -> None:
             case.expect(case.fields(state) == before, "an action of a copy changes the state itself", state)
 
 
-def _hashes(case: _Case) -> None:
+def _hashes(case: Case) -> None:
     text_of: dict[int, str] = {}
     hash_of: dict[str, int] = {}
     for state, _ in case.some():
@@ -189,7 +99,7 @@ def _hashes(case: _Case) -> None:
             case.expect(hash_of.setdefault(text, number) == number, "the same position has had another hash", each)
 
 
-def _returns(case: _Case) -> None:
+def _returns(case: Case) -> None:
     for state, _ in case.walk():
         points = case.game.scores(state)
         case.expect(len(points) == state.num_players, "scores are not one for each seat", state)
@@ -201,7 +111,7 @@ def _returns(case: _Case) -> None:
     case.expect(is_whole and abs(sum(shares) - 1) < 1e-6, f"returns are {shares}; expected shares of 1", state)
 
 
-def _turns(case: _Case) -> None:
+def _turns(case: Case) -> None:
     before, length = None, 0
     for state, action in case.walk():
         length += action is not None
@@ -217,7 +127,7 @@ def _turns(case: _Case) -> None:
     case.expect(length <= most, f"a game has {length} actions; expected max_game_length at most, {most}")
 
 
-def _playouts(case: _Case) -> None:
+def _playouts(case: Case) -> None:
     one, other = random_playout(case.start, 7), random_playout(case.start, 7)
     case.expect(one[0] == other[0] and one[1] == other[1], "the same seed plays two different games", case.start)
     case.expect(one[0].is_terminal, "a random game does not end", case.start)
@@ -229,7 +139,7 @@ def _playouts(case: _Case) -> None:
         state.apply(action)
 
 
-def _chance(case: _Case) -> None:
+def _chance(case: Case) -> None:
     for state, action in case.some():
         if state.current_player == CHANCE:
             one, other = state.copy(), state.copy()
@@ -243,7 +153,7 @@ def _chance(case: _Case) -> None:
             case.expect(is_refused, "a random event is resolved where none is due", state)
 
 
-def _worlds(case: _Case) -> None:
+def _worlds(case: Case) -> None:
     spec = case.game.learning.weights
     weights = None if spec is None else spec.load()
     for state, _ in case.some():
@@ -263,7 +173,7 @@ def _worlds(case: _Case) -> None:
         case.expect(is_refused, f"view_hash answers for seat {seat}")
 
 
-check_rules = _for_each_start(
+check_rules = for_each_start(
     _facts, _legal_actions, _illegal_actions, _copies, _hashes, _returns, _turns, _playouts, _chance, _worlds
 )
 
@@ -271,7 +181,7 @@ check_rules = _for_each_start(
 # --- text
 
 
-def _round_trips(case: _Case) -> None:
+def _round_trips(case: Case) -> None:
     text = case.game.text
     for state in case.positions():
         data = case.fields(state)
@@ -290,7 +200,7 @@ def _round_trips(case: _Case) -> None:
         case.expect(bool(case.game.board(state).strip()), "the board is empty", state)
 
 
-def _played_on(case: _Case) -> None:
+def _played_on(case: Case) -> None:
     for state, action in case.some():
         if action is not None:
             again, expected = case.game.text.parse_position(case.fields(state)), state.copy()
@@ -299,7 +209,7 @@ def _played_on(case: _Case) -> None:
             case.expect(again == expected, "a position that was read plays on in another way", state)
 
 
-def _faulty_texts(case: _Case) -> None:
+def _faulty_texts(case: Case) -> None:
     text, data = case.game.text, case.fields(case.start)
     changed = [{**data, key: junk} for key in data if key != "game" for junk in JUNK]
     changed += [{other: data[other] for other in data if other != key} for key in data if key != "game"]
@@ -328,13 +238,13 @@ def _faulty_texts(case: _Case) -> None:
             case.expect(is_refused, f"{what} reads {junk!r}; expected a NotationError")
 
 
-check_text = _for_each_start(_round_trips, _played_on, _faulty_texts)
+check_text = for_each_start(_round_trips, _played_on, _faulty_texts)
 
 
 # --- the other parts
 
 
-def _new_games(case: _Case) -> None:
+def _new_games(case: Case) -> None:
     starts = case.game.starts
     nothing = {option.name: None for option in starts.options}
     defaults = {
@@ -355,10 +265,10 @@ def _new_games(case: _Case) -> None:
         case.expect(is_refused, f'new_state takes {name}="junk"; expected a NotationError')
 
 
-check_starts = _for_each_start(_new_games)
+check_starts = for_each_start(_new_games)
 
 
-def _views(case: _Case) -> None:
+def _views(case: Case) -> None:
     views, text = case.game.views, case.game.text
     if views is None:
         return
@@ -410,10 +320,10 @@ def _views(case: _Case) -> None:
     case.expect(failed <= found / 20, f"world_of finds no world for {failed} of {failed + found} views")
 
 
-check_views = _for_each_start(_views)
+check_views = for_each_start(_views)
 
 
-def _secrets(case: _Case) -> None:
+def _secrets(case: Case) -> None:
     for state in case.turns():
         shown = case.game.redact(case.fields(state))
         read = try_parse(case.game.text.parse_position, json.loads(json.dumps(shown)))
@@ -425,10 +335,10 @@ def _secrets(case: _Case) -> None:
         case.expect(type(case.game.secrets.has_one_world(state)) is bool, "has_one_world is no bool", state)
 
 
-check_secrets = _for_each_start(_secrets)
+check_secrets = for_each_start(_secrets)
 
 
-def _events(case: _Case) -> None:
+def _events(case: Case) -> None:
     events, text = case.game.events, case.game.text
     for state, _ in case.walk():
         if state.current_player != CHANCE:
@@ -450,7 +360,7 @@ def _events(case: _Case) -> None:
         case.expect(case.fields(state) == before, "draw_outcome changes the state", state)
 
 
-check_events = _for_each_start(_events)
+check_events = for_each_start(_events)
 
 
 def _is_svg(text: str) -> bool:
@@ -460,7 +370,7 @@ def _is_svg(text: str) -> bool:
         return False
 
 
-def _pictures(case: _Case) -> None:
+def _pictures(case: Case) -> None:
     picture = case.game.picture
     tools = {tool.name: tool for tool in picture.tools}
     case.expect(len({tool.key for tool in picture.tools}) == len(picture.tools), "two tools have the same key")
@@ -492,10 +402,10 @@ def _pictures(case: _Case) -> None:
             case.expect(_is_svg(picture.draw(faulty)), "the picture of a faulty position is no SVG")
 
 
-check_picture = _for_each_start(_pictures)
+check_picture = for_each_start(_pictures)
 
 
-def _editors(case: _Case) -> None:
+def _editors(case: Case) -> None:
     editor = case.game.editor
     if editor is None:
         return
@@ -508,10 +418,10 @@ def _editors(case: _Case) -> None:
             case.expect(is_refused, f"the editor takes the command {command!r}", state)
 
 
-check_editor = _for_each_start(_editors)
+check_editor = for_each_start(_editors)
 
 
-def _reasons(case: _Case) -> None:
+def _reasons(case: Case) -> None:
     reasons, text = case.game.reasons, case.game.text
     for state, action in case.some():
         if action is None:
@@ -531,10 +441,33 @@ def _reasons(case: _Case) -> None:
                 case.expect(type(value) in (int, float), f"actions cost {key}, which is no number", state)
 
 
-check_reasons = _for_each_start(_reasons)
+check_reasons = for_each_start(_reasons)
 
 
-def _learning(case: _Case) -> None:
+def _clicks(case: Case) -> None:
+    clicks, picture, text = case.game.clicks, case.game.picture, case.game.text
+    names = [tool.name for tool in picture.tools]
+    case.expect(all(verb.isidentifier() for verb in clicks.walks), f"walks are {clicks.walks!r}; expected verbs")
+    for state in case.turns():
+        fields = case.fields(state)
+        for action in case.rng.sample(state.legal_actions(), min(SAMPLE, len(state.legal_actions()))):
+            after = state.copy()
+            after.apply(action)
+            gain = clicks.gain(fields, text.format_action(action), functools.partial(case.fields, after))
+            case.expect(isinstance(gain, Gain) and "\n" not in gain.words, f"{gain!r} is no gain", state)
+        targets = sorted(picture.describe_targets(fields))
+        for tool in (*names, "", "no such tool"):
+            asked = case.rng.sample(targets, min(case.rng.randrange(4), len(targets)))
+            for meant in clicks.meant(fields, tool, asked)[:SAMPLE]:
+                why = case.game.why_illegal(state, meant)
+                case.expect(isinstance(clicks.plain(why), str), f"the reason {why!r} has no plain words", state)
+        case.expect(isinstance(clicks.wasted(fields), str), "what is wasted is not said in words", state)
+
+
+check_clicks = for_each_start(_clicks)
+
+
+def _learning(case: Case) -> None:
     learning, rules = case.game.learning, case.game.rules
     size = 0 if learning.schema is None else learning.schema.size
     case.expect(size == rules.observation_size, f"the schema has {size} numbers; expected {rules.observation_size}")
@@ -546,10 +479,10 @@ def _learning(case: _Case) -> None:
         case.expect(state is not None, "varied gives no valid position", case.start)
 
 
-check_learning = _for_each_start(_learning)
+check_learning = for_each_start(_learning)
 
 
-def _proposals(case: _Case) -> None:
+def _proposals(case: Case) -> None:
     proposals = case.game.proposals
     if proposals is None:
         return
@@ -569,7 +502,7 @@ def _proposals(case: _Case) -> None:
         case.expect(state.hash == before, "judge changes the state", state)
 
 
-check_proposals = _for_each_start(_proposals)
+check_proposals = for_each_start(_proposals)
 
 # Of each part of `Game`, by the name of its attribute.
 CHECKS: dict[str, Check] = {
@@ -582,9 +515,11 @@ CHECKS: dict[str, Check] = {
     "picture": check_picture,
     "editor": check_editor,
     "reasons": check_reasons,
+    "clicks": check_clicks,
+    "words": check_words,
     "learning": check_learning,
     "proposals": check_proposals,
-    "teaching": _for_each_start(_teaching),
+    "teaching": for_each_start(_teaching),
 }
 
 

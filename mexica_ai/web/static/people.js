@@ -1,0 +1,66 @@
+// @ts-check
+// What is written for people: names of the seats, and turns in words.
+import {html, nothing, seatMark, settings} from './api.js';
+
+/** The name of a seat; of nobody's turn, that it is a random event. */
+export const nameOf = (page, seat) => seat == null ? 'Event' : page.snap.names[seat];
+
+/** A seat's mark and name. */
+export const who = (page, seat) => seat == null ? html`<span class="mark">·</span> Event`
+  : html`${seatMark(seat)} <bdi>${nameOf(page, seat)}</bdi>`;
+
+/** A text of the server, which counts seats from 0, with their names. */
+export const named = (page, text) => text?.replace(/\b[Ss]eat (\d)\b/g, (found, seat) => page.snap.names[seat] ?? found);
+
+/** A turn in words, or as text if the settings say so; `words` may be missing. */
+export const told = (text, words) => settings.codes || !words ? text : words;
+
+/** The points of all seats as a sentence. */
+export const standing = (page, scores) => scores.map((score, seat) => `${nameOf(page, seat)}, ${score} ${
+  score === 1 ? 'point' : 'points'}`).join('; ');
+
+const lines = new Map();  // turns of candidates as text -> in words, for side lines
+
+/** Keep the words of a candidate and its line. */
+export function keepWords({text, words, line = [], line_words: known = []}) {
+  lines.set(text, words);
+  line.forEach((turn, index) => lines.set(turn.join('; '), known[index]?.words));
+}
+
+/** A turn of a side line in words, if a candidate had them. */
+export const toldLine = turn => told(turn.join('; '), lines.get(turn.join('; ')));
+
+// --- what the others have played
+
+/** The indices of the turns since the last turn of the person to move, if it is a person's turn. */
+export function answers(snap) {
+  const {turns, waiting, to_move: mover} = snap;
+  if (waiting !== 'person') return [];
+  let first = turns.length;
+  while (first > 0 && turns[first - 1].seat !== mover) first -= 1;
+  // What has come by chance at the end of the own turn is no answer.
+  return turns.slice(first).some(({seat}) => seat != null) ? turns.slice(first).map((_, index) => first + index) : [];
+}
+
+/** Where the board shows the last turn of another seat, with its marks, until the person to move acts. */
+export function lastPlace({snap}) {
+  const index = answers(snap).findLast(one => snap.turns[one].seat != null);
+  return index === undefined || snap.draft.actions.length ? null : {at: index, since: snap.turns.length - index};
+}
+
+/** Below the turn: what the others have played since. */
+export function lastTurns(page) {
+  const {snap: {turns}, looked, shown, mode} = page;
+  if (mode !== 'play') return nothing;
+  const list = answers(page.snap).filter(index => turns[index].seat != null);
+  const look = index => () => {
+    page.looked = shown ? null : index;
+    page.paint();
+  };
+  return html`<ul class="last" aria-label="Played since your last turn">${list.map(index => {
+    const {seat, text, words} = turns[index];
+    return html`<li><button type="button" class="link" aria-pressed=${looked === index} @pointerenter=${look(index)}
+      @pointerleave=${look(null)} @focus=${look(index)} @blur=${look(null)} @click=${look(index)}>${seatMark(seat)}
+      <bdi>${nameOf(page, seat)}</bdi>: ${told(text, words)}</button></li>`;
+  })}</ul>`;
+}

@@ -1,0 +1,331 @@
+// Written by .ci/script-types from mexica_ai/web/snapshot_types.py.
+
+/** The player of a seat. */
+export interface SeatJson {
+  kind: 'person' | 'engine';
+  level?: number | null;
+  name?: string | null;
+  seconds?: number | null;
+  title: string;
+}
+
+/** An action of the turn that is being entered. */
+export interface StepJson {
+  action: string;
+  text: string;
+  words: string;
+}
+
+/** The turn that is being entered. */
+export interface DraftJson {
+  actions: Array<string>;
+  steps: Array<StepJson>;
+  can_end: boolean;
+  end: string | null;
+  is_ended: boolean;
+  left: string;
+  wasted: string;
+  commit: string;
+  why_not: string;
+  warning: string;
+}
+
+/** A legal action. */
+export interface EntryJson {
+  action: string;
+  tool: string;
+  targets: Array<string>;
+  cost: string;
+  brings: string;
+  is_empty?: boolean;
+}
+
+/** Several actions that are one choice. */
+export interface WalkJson {
+  actions: Array<string>;
+  tool: string;
+  targets: Array<string>;
+  cost: string;
+}
+
+/** A turn, or a random event, as the viewer has seen it. */
+export interface TurnJson {
+  index: number;
+  seat: number | null;
+  actions: Array<string>;
+  text: string;
+  words: string;
+  steps: Array<string>;
+  round: string;
+  scores: Array<number>;
+  scored: Array<number>;
+}
+
+/** How a seat has made its points. */
+export interface PointsJson {
+  seat: number;
+  parts: Array<Array<any>>;
+}
+
+/** An engine at its turn. */
+export interface ThinkingJson {
+  seat: number;
+  since: number;
+  state: string;
+  message: string;
+}
+
+/** A turn of an expected line. */
+export interface ToldJson {
+  seat: number | null;
+  words: string;
+}
+
+/** A turn of an analysis. */
+export interface CandidateJson {
+  turn: Array<string>;
+  text: string;
+  visits: number;
+  value: Array<number>;
+  expected_scores: Array<number>;
+  line: Array<Array<string>>;
+  words: string;
+  line_words: Array<ToldJson>;
+}
+
+/** An analysis, running or ended. */
+export interface AnalysisJson {
+  key: string;
+  at: number;
+  viewer: number | null;
+  guessed: boolean;
+  seat: number | null;
+  candidates: Array<CandidateJson>;
+  iterations: number;
+  seconds: number;
+  speed: number;
+  stop_reason: string;
+  stop_text: string;
+  why: Array<string>;
+}
+
+/** A turn that is evaluated. */
+export interface EvaluationJson {
+  turn_index: number;
+  seat: number;
+  loss: number;
+  mark: string;
+  choice: Array<string>;
+  choice_text: string;
+  choice_words: string;
+  is_choice: boolean;
+  grade: string;
+  is_unsure: boolean;
+  explanation: Array<string>;
+}
+
+/** The annotation of a game. */
+export interface AnnotationJson {
+  state: string;
+  message: string;
+  seconds: number | null;
+  done: number;
+  of: number;
+  turns?: Array<EvaluationJson>;
+}
+
+/** What a turn at an exercise is worth. */
+export interface VerdictJson {
+  loss: number;
+  is_solved: boolean;
+  text: string;
+}
+
+/** How much of a drill is solved. */
+export interface DrillSummaryJson {
+  of: number;
+  solved: number;
+  points: number;
+}
+
+/** The exercise that is shown. */
+export interface DrillJson {
+  of: number;
+  solved: number;
+  points: number;
+  number: number;
+  seat: number;
+  source: string;
+  turn: Array<string>;
+  text: string;
+  words: string;
+  loss: number;
+  state: 'enter' | 'judging' | 'done';
+  message: string;
+  hint: string;
+  hint_words: string;
+  verdict: VerdictJson | null;
+  better: Array<string> | null;
+  better_text: string | null;
+  better_words: string | null;
+  better_share: number | null;
+}
+
+/** The part of a snapshot that a handover leaves out. */
+export interface ShownJson {
+  turns: Array<TurnJson>;
+  draft: DraftJson;
+  entries: Array<EntryJson>;
+  walks: Array<WalkJson>;
+  blocked: Record<string, string>;
+  targets: Record<string, string>;
+  text: string;
+  compact: string;
+  points: Array<PointsJson> | null;
+}
+
+/** The part of a snapshot that changes only with its version. */
+export interface StateJson {
+  turns: Array<TurnJson>;
+  draft: DraftJson;
+  entries: Array<EntryJson>;
+  walks: Array<WalkJson>;
+  blocked: Record<string, string>;
+  targets: Record<string, string>;
+  text: string;
+  compact: string;
+  points: Array<PointsJson> | null;
+  id: string;
+  run: string;
+  game: string;
+  version: number;
+  players: number;
+  created: string;
+  seats: Array<SeatJson>;
+  names: Array<string>;
+  viewer: number | null;
+  handover: number | null;
+  open: boolean;
+  scores: Array<number>;
+  to_move: number | null;
+  is_over: boolean;
+  resigned: number | null;
+  winners: Array<number>;
+  waiting: 'person' | 'engine' | 'event' | 'over';
+  can_take_back: boolean;
+  num_turns: number;
+}
+
+/** The state of a game, as a page shows it. */
+export interface Snapshot {
+  turns: Array<TurnJson>;
+  draft: DraftJson;
+  entries: Array<EntryJson>;
+  walks: Array<WalkJson>;
+  blocked: Record<string, string>;
+  targets: Record<string, string>;
+  text: string;
+  compact: string;
+  points: Array<PointsJson> | null;
+  id: string;
+  run: string;
+  game: string;
+  version: number;
+  players: number;
+  created: string;
+  seats: Array<SeatJson>;
+  names: Array<string>;
+  viewer: number | null;
+  handover: number | null;
+  open: boolean;
+  scores: Array<number>;
+  to_move: number | null;
+  is_over: boolean;
+  resigned: number | null;
+  winners: Array<number>;
+  waiting: 'person' | 'engine' | 'event' | 'over';
+  can_take_back: boolean;
+  num_turns: number;
+  thinking: ThinkingJson | null;
+  analysis: AnalysisJson | null;
+  annotation: AnnotationJson;
+  drill: DrillJson | null;
+}
+
+/** A game in the list of games; of one that cannot be read, its id and the error. */
+export interface SummaryJson {
+  id: string;
+  game?: string;
+  created?: string;
+  seats?: Array<SeatJson>;
+  turns?: number;
+  is_over?: boolean;
+  scores?: Array<number>;
+  winners?: Array<number>;
+  drill?: DrillSummaryJson | null;
+  error?: string;
+}
+
+/** An option of a new game. */
+export interface OptionInfo {
+  name: string;
+  help: string;
+  kind: 'bool' | 'int' | 'ints';
+  default: boolean | number | Array<number> | null;
+}
+
+/** A tool, which groups actions. */
+export interface ToolInfo {
+  name: string;
+  key: string;
+  label: string;
+  any_order: boolean;
+  is_priced: boolean;
+}
+
+/** The grid of a board. */
+export interface GridInfo {
+  rows: Array<string>;
+  columns: Array<string>;
+}
+
+/** What players may agree on. */
+export interface ProposalsInfo {
+  label: string;
+  question: string;
+}
+
+/** An example. */
+export interface ExampleInfo {
+  name: string;
+  kind: 'record' | 'position';
+}
+
+/** A game that can be played. */
+export interface GameInfo {
+  name: string;
+  title: string;
+  players: Array<number>;
+  parts: Array<string>;
+  options: Array<OptionInfo>;
+  tools: Array<ToolInfo>;
+  grid: GridInfo | null;
+  proposals: ProposalsInfo | null;
+  examples: Array<ExampleInfo>;
+}
+
+/** The most that can be asked for, and the bytes of a request that sends a file. */
+export interface CapsInfo {
+  seconds: number;
+  candidates: number;
+  body: number;
+}
+
+/** What there is. */
+export interface Info {
+  games: Array<GameInfo>;
+  levels: Array<number>;
+  levels_default: number;
+  engines: Array<string>;
+  caps: CapsInfo;
+}

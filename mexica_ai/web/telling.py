@@ -1,0 +1,112 @@
+"""The turns of a game in words, for its pages: each is told once, and again only if it has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mexica_ai.game.position import Position
+from mexica_ai.game.position_text import TURN_SEPARATOR
+from mexica_ai.game.words import moments_of, tell_steps, tell_turn, words_of_turn
+from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.table import names_of
+from mexica_ai.web.pictures import play_on
+
+if TYPE_CHECKING:
+    from mexica_ai.web.games import Game
+
+
+@dataclass(frozen=True)
+class Told:
+    """A turn in words.
+
+    Parameters
+    ----------
+    turn : list of str
+        Its actions as the viewer has seen them.
+    words : str
+        All of it.
+    steps : list of str
+        Each of its actions; "" for those that only end it.
+    round : str
+        The caption of its round; "" in games that do not count rounds.
+    """
+
+    turn: list[str]
+    words: str
+    steps: list[str]
+    round: str
+
+
+class Telling:
+    """The turns of one game in words, as its viewers have seen them."""
+
+    def __init__(self) -> None:
+        self._told: dict[int | None, list[Told]] = {}
+        self._choices: dict[tuple[int, tuple[str, ...]], str] = {}
+        self._start: Position | None = None
+        self._names: list[str] = []
+
+    def turns(self, game: Game, viewer: int | None) -> list[Told]:
+        """Return the turns so far, as a viewer (of `visibility.viewer_for`) has seen them."""
+        self._follow(game)
+        seen = game.seen_turns(viewer)
+        viewer = None if game.is_open else viewer
+        told = self._told.setdefault(viewer, [])
+        same = next(
+            (index for index, (one, turn) in enumerate(zip(told, seen, strict=False)) if one.turn != turn),
+            min(len(told), len(seen)),
+        )
+        del told[same:]
+        for index in range(same, len(seen)):
+            position = game.positions[index]
+            moments = moments_of(position, game.turns[index], seen=seen[index], viewer=viewer)
+            seat = position.to_move
+            told.append(
+                Told(
+                    seen[index],
+                    tell_turn(game.kind, moments, seat, self._names),
+                    tell_steps(game.kind, moments, seat, self._names),
+                    game.kind.words.round_of(moments[0].before if moments else position.to_json()),
+                )
+            )
+        return told
+
+    def choice(self, game: Game, index: int, turn: list[str]) -> str:
+        """Return a turn that could have been played instead of one, in words, for somebody who sees all."""
+        self._follow(game)
+        key = index, tuple(turn)
+        if key not in self._choices:
+            self._choices[key] = words_of_turn(game.positions[index], turn, self._names)
+        return self._choices[key]
+
+    def _follow(self, game: Game) -> None:
+        """Forget what was told of another game, or with other names."""
+        names = names_of(game.seats)
+        if self._start != game.positions[0] or self._names != names:
+            self._start, self._names = game.positions[0], names
+            self._told.clear()
+            self._choices.clear()
+
+
+def tell_line(game: Game, position: Position, number: int, turns: Sequence[list[str]]) -> list[tuple[int | None, str]]:
+    """Return turns one after another, each as its seat and its words.
+
+    Parameters
+    ----------
+    position : Position
+        Before the first one, as whoever is told sees it; random events that the turns leave out are drawn.
+    number : int
+        Of turns that were played in the game, for `pictures.play_on`.
+    turns : sequence of list of str
+        Those that are not legal, as a search does not see all hands, are told as text.
+    """
+    now, names, told = position.copy(), names_of(game.seats), []
+    for index, turn in enumerate(turns):
+        try:
+            before = play_on(game, now, turn, number)
+            told.append((before.to_move, words_of_turn(before, turn, names)))
+        except MexicaAIError:
+            return told + [(None, TURN_SEPARATOR.join(rest)) for rest in turns[index:]]
+    return told

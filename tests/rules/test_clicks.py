@@ -1,0 +1,70 @@
+"""What is said of actions where a person clicks: gains, reasons, walks."""
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+import mexica_ai as ai
+from mexica_ai.game import clicks, registry
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+CODE = re.compile(r"\b(?:[PT][0-9]{2}|[a-z0-9]+_[a-z_0-9]+)\b")
+
+
+def load(name):
+    return ai.load(EXAMPLES / f"{name}_midgame.json")
+
+
+@pytest.mark.parametrize("game", ["coatl", "tzolkin"])
+def test_no_reason_and_no_gain_has_a_code(game):
+    rng = random.Random(4)
+    position = ai.new_game(game, players=3, seed=4)
+    told = 0
+    for _ in range(150):
+        if position.is_over:
+            break
+        if position.is_chance:
+            position.draw(rng.getrandbits(30))
+            continue
+        seen = position.view(position.to_move)
+        targets = sorted(registry.get(game).picture.describe_targets(seen.to_json()))
+        said = [one.why for one in clicks.refusals(seen, "", [rng.choice(targets)])]
+        said += [gain.words for gain in clicks.gains_of(seen)]
+        assert not [words for words in said if CODE.search(words)]
+        told += sum(map(bool, said))
+        position.push_action(rng.choice(position.legal_actions()))
+    assert told > 50
+
+
+def test_a_found_district_brings_its_points():
+    position = load("mexica")
+    position.push("canal P7-Q7; canal Q8-Q9; walk T7; walk S7", partial=True)
+    before = position.scores
+    gains = dict(zip(position.legal_actions(), clicks.gains_of(position), strict=True))
+    gain = gains["found 12 O5"]
+    position.push_action("found 12 O5")
+    assert gain.words == f"{position.scores[0] - before[0]:g} points"
+    assert gain.worth == position.scores[0] - before[0]
+
+
+def test_walks_are_the_cheapest_and_can_be_played():
+    position = load("mexica")
+    for walk in clicks.walks_of(position):
+        after = position.copy()
+        for action in walk.actions:
+            after.push_action(action)
+        goal = walk.entry.paths[0]
+        assert after.to_json()["seats"][0]["pilli"] == goal
+        spent = 7 - after.to_json()["action_points"] - after.to_json()["seats"][0]["action_tokens"]
+        assert f"{len(walk.actions)} steps" in walk.entry.paths[1]
+        assert sum(int(number) for number in re.findall(r"[0-9]+", walk.cost)) == spent
+        assert not any(other.entry.paths[0] == goal for other in clicks.walks_of(position) if other != walk)
+
+
+def test_a_game_without_clicks_has_none():
+    position = ai.new_game("nim", seed=1)
+    assert clicks.walks_of(position) == []
+    assert {gain.words for gain in clicks.gains_of(position)} == {""}
+    assert clicks.refusals(position, "", ["pile:1"]) == []
