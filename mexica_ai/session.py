@@ -23,8 +23,8 @@ from mexica_ai.io.errors import IllegalActionError, NotationError, PositionError
 from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
-from mexica_ai.table import Drafted, Event, Resigned, Seat, Started, Table, TookBack, Turned, begin, fold
-
+from mexica_ai.seats import Seat
+from mexica_ai.table import Drafted, Event, Resigned, Started, Table, TookBack, Turned, begin, fold
 
 Player = TypeVar("Player")
 
@@ -270,6 +270,7 @@ def record_of(table: Table, names: Iterable[str], lines: Line | None = None) -> 
     """
     details: dict[str, Any] = {"engines": list(names), "build": __version__}
     if table.resigned is not None:
-        details["forfeit"] = {"seat": table.resigned, "reason": "resigned", "detail": ""}
+        reason = "time" if table.is_out_of_time else "resigned"
+        details["forfeit"] = {"seat": table.resigned, "reason": reason, "detail": ""}
     record = make_record(table.position(), **details)
     return record if lines is None else with_lines(record, fit(lines, record["turns"]))

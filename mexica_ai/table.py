@@ -7,90 +7,22 @@ line of a journal is the JSON form of an event (`to_json`, `read_event`); drafts
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from mexica_ai.analysis.annotate import TurnEvaluation, evaluation_of
 from mexica_ai.analysis.drill import Exercise, Outcome, exercise_of
 from mexica_ai.game import registry
+from mexica_ai.game.clock import Clock, read_clock
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import EVALUATION, check_evaluations
 from mexica_ai.io.errors import GameOverError, NotationError
 from mexica_ai.io.json_types import JsonObject
-from mexica_ai.io.names import distinct, read_name
-from mexica_ai.io.strict import Nullable, check_shape, choice, quote
+from mexica_ai.io.strict import Nullable, check_shape, quote
+from mexica_ai.seats import OTHER, SEAT, Seat, seat_of
 
 VERSION = 1  # of a journal
-
-
-@dataclass(frozen=True)
-class Seat:
-    """The player of a seat: a person, a level of the server, or a named engine.
-
-    Parameters
-    ----------
-    kind : str
-        person or engine.
-    level : int, optional
-    engine : str, optional
-        The name of an engine.
-    seconds : float, optional
-        Time of a turn.
-    person : str, optional
-        The name that a person has given.
-    """
-
-    kind: str = "person"
-    level: int | None = None
-    engine: str | None = None
-    seconds: float | None = None
-    person: str | None = None
-
-    @property
-    def name(self) -> str:
-        """The name of the player in records."""
-        if self.kind == "person":
-            return "person"
-        return self.engine or f"level {self.level}"
-
-    def to_json(self) -> JsonObject:
-        """Return the seat in the form of pages and journals."""
-        if self.kind == "person":
-            return {"kind": "person"} if self.person is None else {"kind": "person", "name": self.person}
-        which = {"name": self.engine} if self.engine else {"level": self.level}
-        return {"kind": "engine", **which, "seconds": self.seconds}
-
-
-def names_of(seats: Sequence[Seat]) -> list[str]:
-    """Return the names of players for people, no two alike: what persons have given, ``Level 5``, ``Player 2``."""
-    return distinct(
-        [
-            seat.person or (f"Player {number}" if seat.kind == "person" else seat.engine or f"Level {seat.level}")
-            for number, seat in enumerate(seats, 1)
-        ]
-    )
-
-
-def seats_json(seats: Sequence[Seat]) -> list[JsonObject]:
-    """Return seats in the form of pages: with the name of each as its title."""
-    return [{**seat.to_json(), "title": title} for seat, title in zip(seats, names_of(seats), strict=True)]
-
-
-def _seat_of(data: JsonObject, path: str) -> Seat:
-    """Return the seat of a journal."""
-    if data["kind"] == "person":
-        return Seat(person=read_name(data.get("name"), f"{path}.name"))
-    return Seat("engine", data.get("level"), data.get("name"), data.get("seconds"))
-
-
-SEAT = {
-    "kind": choice("person", "engine"),
-    "level?": Nullable(int),
-    "name?": Nullable(str),
-    "seconds?": Nullable(float),
-}
-OTHER = Seat("engine", 5, None, 1.0)  # a seat that nobody plays: the others of an exercise
 
 
 # --- events
@@ -113,6 +45,10 @@ class Started:
         Whether random events are drawn at once; else a person draws them, or enters what a table drew.
     exercises : tuple of Exercise
         Of a drill: then nothing is played, and `start` and `seats` are those of the first one.
+    clock : Clock, optional
+        Of the persons, before anybody has started it.
+    is_dealt : bool
+        Whether it is a new game from its first turn on, so that it counts as a result.
     """
 
     start: Position
@@ -121,6 +57,8 @@ class Started:
     is_shared: bool = False
     draws: bool = True
     exercises: tuple[Exercise, ...] = ()
+    clock: Clock | None = None
+    is_dealt: bool = False
 
     def to_json(self) -> JsonObject:
         """Return the first line of a journal."""
@@ -132,7 +70,13 @@ class Started:
             "open": self.is_shared,
             "draws": self.draws,
         }
-        return {**head, "drill": [one.to_json() for one in self.exercises]} if self.exercises else head
+        if self.exercises:
+            head["drill"] = [one.to_json() for one in self.exercises]
+        if self.clock is not None:
+            head["clock"] = self.clock.to_json(0.0)
+        if self.is_dealt:
+            head["dealt"] = True
+        return head
 
 
 @dataclass(frozen=True)
@@ -188,6 +132,36 @@ class Seated:
 
 
 @dataclass(frozen=True)
+class Invited:
+    """The person of a seat plays it by an invitation, or does not any more.
+
+    Parameters
+    ----------
+    seat : int
+    nonce : str or None
+        What makes this invitation another one than those before; None: there is none any more.
+    """
+
+    seat: int
+    nonce: str | None
+
+    def to_json(self) -> JsonObject:
+        """Return the line of a journal."""
+        return {"invited": self.seat, "nonce": self.nonce}
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The clock stands so; it is paused."""
+
+    clock: Clock
+
+    def to_json(self) -> JsonObject:
+        """Return the line of a journal."""
+        return {"clock": self.clock.to_json(0.0)}
+
+
+@dataclass(frozen=True)
 class HandedOver:
     """A person takes over the screen."""
 
@@ -238,7 +212,8 @@ class Evaluated:
         return {"evaluation": self.evaluation.to_json()}
 
 
-Kept = Turned | TookBack | Resigned | Seated | Posed | Tried | Annotated | Evaluated  # in journals, after `Started`
+# In journals, after `Started`.
+Kept = Turned | TookBack | Resigned | Seated | Posed | Tried | Annotated | Evaluated | Invited | Timed
 Event = Kept | Drafted | HandedOver
 
 _HEAD = {
@@ -249,7 +224,10 @@ _HEAD = {
     "open": bool,
     "draws": bool,
     "drill?": [dict],
+    "clock?": dict,
+    "dealt?": bool,
 }
+_CLOCK_REST = ("bank_s", "increment_s", "running", "since_s", "fallen")
 _OUTCOME = {"solved": bool, "points": int, "tries": int}
 
 
@@ -258,14 +236,30 @@ def read_started(entry: JsonObject) -> Started:
     if entry.get("journal") != VERSION:
         raise _bad("journal", entry.get("journal"), f"version {VERSION}")
     check_shape(entry, _HEAD, "start")
-    seats = [_seat_of(one, f"seats[{number}]") for number, one in enumerate(entry["seats"])]
+    seats = [seat_of(one, f"seats[{number}]") for number, one in enumerate(entry["seats"])]
     exercises = [exercise_of(one, f"drill[{index}]") for index, one in enumerate(entry.get("drill", []))]
     start = Position.from_json(entry["start"])
-    return Started(start, tuple(seats), entry["created"], entry["open"], entry["draws"], tuple(exercises))
+    clock = read_clock(entry["clock"], len(seats), "clock") if "clock" in entry else None
+    return Started(
+        start,
+        tuple(seats),
+        entry["created"],
+        entry["open"],
+        entry["draws"],
+        tuple(exercises),
+        clock,
+        entry.get("dealt", False),
+    )
 
 
 def read_event(entry: JsonObject) -> Kept:
     """Return the event of another line of a journal; NotationError if it is none."""
+    if "invited" in entry:
+        check_shape(entry, {"invited": int, "nonce": Nullable(str)}, "entry")
+        return Invited(entry["invited"], entry["nonce"])
+    if "clock" in entry:
+        check_shape(entry, {"clock": {"left_s": [float], **dict.fromkeys(_CLOCK_REST, object)}}, "entry")
+        return Timed(read_clock(entry["clock"], len(entry["clock"]["left_s"]), "clock"))
     match entry:
         case {"turn": _}:
             check_shape(entry, {"turn": [str], "over?": bool}, "entry")
@@ -325,6 +319,10 @@ class Table:
         Index of the exercise that is shown, in a drill.
     outcomes : mapping of int to Outcome
         What was reached in exercises, by index; not to be changed.
+    invites : mapping of int to str
+        By seat of a person who plays by an invitation: its nonce; not to be changed.
+    clock : Clock or None
+        Of the persons, as it stood after the last turn, paused.
     """
 
     started: Started
@@ -339,6 +337,8 @@ class Table:
     evaluations: Mapping[int, TurnEvaluation] = field(default_factory=dict)
     number: int = 0
     outcomes: Mapping[int, Outcome] = field(default_factory=dict)
+    invites: Mapping[int, str] = field(default_factory=dict)
+    clock: Clock | None = None
 
     # --- what is known of it
 
@@ -361,6 +361,16 @@ class Table:
     def persons(self) -> list[int]:
         """The seats of persons."""
         return [number for number, seat in enumerate(self.seats) if seat.kind == "person"]
+
+    @property
+    def local(self) -> list[int]:
+        """The seats of persons who play at the screen of the owner: those without an invitation."""
+        return [seat for seat in self.persons if seat not in self.invites]
+
+    @property
+    def is_out_of_time(self) -> bool:
+        """Whether the seat that has lost did so because its time was up."""
+        return self.clock is not None and self.resigned in self.clock.fallen
 
     @property
     def mover(self) -> int | None:
@@ -420,7 +430,9 @@ class Table:
         persons = [seat for seat in self.persons if self.started.seats[seat].kind != "person"]
         found: list[Kept] = [Turned(turn) for turn in self.turns]
         found += [Seated(seat) for seat in persons]
+        found += [Invited(seat, nonce) for seat, nonce in sorted(self.invites.items())]
         found += [Resigned(self.resigned)] if self.resigned is not None else []
+        found += [Timed(self.clock)] if self.clock is not None else []
         found += [Annotated(self.seconds)] if self.seconds is not None or self.evaluations else []
         return found + [Evaluated(one) for _, one in sorted(self.evaluations.items())]
 
@@ -445,6 +457,12 @@ class Table:
                 return self._changed(seats=(*self.seats[:seat], Seat(), *self.seats[seat + 1 :]))
             case HandedOver(seat):
                 return replace(self, screen=seat)
+            case Invited(seat, nonce):
+                return self._after_invitation(seat, nonce)
+            case Timed(clock):
+                if len(clock.left_s) != len(self.seats):
+                    raise _bad("clock.left_s", list(clock.left_s), f"{len(self.seats)} times")
+                return replace(self, clock=clock)
             case Posed(number):
                 return self._put_up(number)
             case Tried(outcome):
@@ -482,6 +500,17 @@ class Table:
             evaluations={index: one for index, one in self.evaluations.items() if index < limit},
         )
 
+    def _after_invitation(self, seat: int, nonce: str | None) -> Table:
+        """Let a seat be played by an invitation, or at the screen again. One person always plays there."""
+        if seat not in self.persons or self.exercise is not None:
+            raise _bad("invited", seat, "the seat of a person")
+        invites = {one: kept for one, kept in self.invites.items() if one != seat}
+        if nonce is not None:
+            invites[seat] = nonce
+        if not set(self.persons) - set(invites):
+            raise _bad("invited", seat, "a person without an invitation besides")
+        return self._changed(invites=invites)
+
     def _put_up(self, number: int) -> Table:
         """Put up an exercise in place of the game."""
         if not 0 <= number < len(self.started.exercises):
@@ -499,7 +528,7 @@ def begin(started: Started, version: int = 0) -> Table:
     start = Position(started.start.game, started.start.state)
     if len(started.seats) != start.players:
         raise _bad("seats", len(started.seats), f"{start.players} seats")
-    table = Table(started, started.seats, (start,), version=version + 1)
+    table = Table(started, started.seats, (start,), version=version + 1, clock=started.clock)
     return table.apply(Posed(0)) if started.exercises else table
 
 

@@ -10,7 +10,7 @@ from mexica_ai.game.clicks import refusals
 from mexica_ai.game.entry import MENU
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
-from mexica_ai.table import names_of
+from mexica_ai.seats import names_of
 from mexica_ai.web.errors import ApiError
 
 if TYPE_CHECKING:

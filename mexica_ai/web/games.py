@@ -14,8 +14,9 @@ from mexica_ai.game import registry
 from mexica_ai.game.contract import Game as Kind
 from mexica_ai.game.position import Position
 from mexica_ai.io.json_types import JsonObject
+from mexica_ai.seats import Seat, seats_json
 from mexica_ai.session import record_of
-from mexica_ai.table import Seat, Table, seats_json, seen_turn
+from mexica_ai.table import Table, seen_turn
 from mexica_ai.web import commands, visibility
 from mexica_ai.web.drills import Drill
 from mexica_ai.web.errors import ApiError

@@ -26,7 +26,7 @@ from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.rpc.client import AsyncClient
-from mexica_ai.table import Seat
+from mexica_ai.seats import Seat
 from mexica_ai.web import commands, pictures
 from mexica_ai.web.drills import SEARCH_S, Drill
 from mexica_ai.web.engines import Engines

@@ -18,14 +18,12 @@ from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Nullable, check_options, check_shape
+from mexica_ai.seats import OTHER, SEAT, Seat
 from mexica_ai.table import (
-    OTHER,
-    SEAT,
     Annotated,
     Evaluated,
     Event,
     Resigned,
-    Seat,
     Started,
     Table,
     Turned,

@@ -10,7 +10,7 @@ from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.words import moments_of, tell_steps, tell_turn, words_of_turn
 from mexica_ai.io.errors import MexicaAIError
-from mexica_ai.table import names_of
+from mexica_ai.seats import names_of
 from mexica_ai.web.pictures import play_on
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pages import PERSON, Process, engine
 
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.names import MAX_NAME, read_name
-from mexica_ai.table import Seat, names_of
+from mexica_ai.seats import Seat, names_of
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import MexicaAIError
-from mexica_ai.table import Seat, Started, begin, fold, read_event, read_started
+from mexica_ai.seats import Seat
+from mexica_ai.table import Started, begin, fold, read_event, read_started
 from mexica_ai.web import commands, starts, visibility
 from mexica_ai.web.errors import ApiError
 
