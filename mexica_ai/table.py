@@ -7,7 +7,7 @@ line of a journal is the JSON form of an event (`to_json`, `read_event`); drafts
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -15,8 +15,10 @@ from mexica_ai.analysis.annotate import TurnEvaluation, evaluation_of
 from mexica_ai.analysis.drill import Exercise, Outcome, exercise_of
 from mexica_ai.game import registry
 from mexica_ai.game.clock import Clock, read_clock
+from mexica_ai.game.notes import Note, noted, notes_of, read_note
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import EVALUATION, check_evaluations
+from mexica_ai.game.variations import Line, climb, fit, turns_along
 from mexica_ai.io.errors import GameOverError, NotationError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Nullable, check_shape, quote
@@ -213,7 +215,7 @@ class Evaluated:
 
 
 # In journals, after `Started`.
-Kept = Turned | TookBack | Resigned | Seated | Posed | Tried | Annotated | Evaluated | Invited | Timed
+Kept = Turned | TookBack | Resigned | Seated | Posed | Tried | Annotated | Evaluated | Invited | Timed | Note
 Event = Kept | Drafted | HandedOver
 
 _HEAD = {
@@ -281,6 +283,8 @@ def read_event(entry: JsonObject) -> Kept:
         case {"evaluation": data}:
             check_shape(data, EVALUATION, "evaluation")
             return Evaluated(evaluation_of(data))
+        case {"lines": data}:
+            return read_note(data, "lines")
     raise _bad("entry", entry, "one of a game")
 
 
@@ -323,6 +327,8 @@ class Table:
         By seat of a person who plays by an invitation: its nonce; not to be changed.
     clock : Clock or None
         Of the persons, as it stood after the last turn, paused.
+    lines : Line
+        As they were noted last; `tree` has them beside the turns as they are now.
     """
 
     started: Started
@@ -339,6 +345,7 @@ class Table:
     outcomes: Mapping[int, Outcome] = field(default_factory=dict)
     invites: Mapping[int, str] = field(default_factory=dict)
     clock: Clock | None = None
+    lines: Line = field(default_factory=Line)
 
     # --- what is known of it
 
@@ -403,6 +410,21 @@ class Table:
             return [seat for seat in range(len(self.seats)) if seat != self.resigned]
         return self.now.winners
 
+    @property
+    def tree(self) -> Line:
+        """The turns with the comments on them, and the variations beside them."""
+        return fit(self.lines, self.turns)
+
+    def position_along(self, turns: Sequence[Sequence[str]]) -> Position:
+        """Return a new position after turns from the start of the game; raises the errors of `Position.push`."""
+        common = 0
+        while common < min(len(turns), len(self.turns)) and tuple(turns[common]) == self.turns[common]:
+            common += 1
+        position = self.positions[common].copy()
+        for turn in turns[common:]:
+            position.push(list(turn))
+        return position
+
     def seat_turns(self) -> list[int]:
         """Return the indices of the turns that are no random events."""
         return [index for index, position in enumerate(self.positions[:-1]) if not position.is_chance]
@@ -434,7 +456,8 @@ class Table:
         found += [Resigned(self.resigned)] if self.resigned is not None else []
         found += [Timed(self.clock)] if self.clock is not None else []
         found += [Annotated(self.seconds)] if self.seconds is not None or self.evaluations else []
-        return found + [Evaluated(one) for _, one in sorted(self.evaluations.items())]
+        found += [Evaluated(one) for _, one in sorted(self.evaluations.items())]
+        return found + notes_of(self.tree)
 
     # --- events
 
@@ -477,6 +500,8 @@ class Table:
                 if not 0 <= index < len(self.turns) or tuple(evaluation.turn) != self.turns[index]:
                     raise _bad("evaluation.turn_index", index, "the turn that was played there")
                 return replace(self, evaluations={**self.evaluations, index: evaluation})
+            case Note():
+                return self._changed(lines=self._after_note(event))
 
     def _changed(self, **fields: Any) -> Table:
         return replace(self, version=self.version + 1, **fields)
@@ -510,6 +535,15 @@ class Table:
         if not set(self.persons) - set(invites):
             raise _bad("invited", seat, "a person without an invitation besides")
         return self._changed(invites=invites)
+
+    def _after_note(self, note: Note) -> Line:
+        if self.exercise is not None:
+            raise _bad("lines", note.to_json(), "a game, not a drill")
+        tree = self.tree
+        if note.change == "add":
+            along = turns_along(tree, climb(tree, note.line, note.at))[: note.at]
+            self.position_along([*along, *note.turns])
+        return noted(tree, note)[0]
 
     def _put_up(self, number: int) -> Table:
         """Put up an exercise in place of the game."""

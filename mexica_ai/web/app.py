@@ -45,6 +45,7 @@ from mexica_ai.web.responses import EXCEPTION_HANDLERS, cacheable, download
 from mexica_ai.web.seats import DEFAULT_LEVEL, MAX_SECONDS, bad_value
 from mexica_ai.web.snapshot_types import GameInfo, Info
 from mexica_ai.web.store import Store
+from mexica_ai.web.study import Study
 from mexica_ai.web.turn_entry import learn_samples
 
 MAX_CANDIDATES = 20
@@ -127,6 +128,7 @@ class Site:
             Route("/api/proposal", self.proposal, methods=["POST"]),
             Route("/api/events", self.events),
             *editor.ROUTES,
+            *Study(self._game_of, self._respond, client).routes,
         ]
 
     # --- games

@@ -7,6 +7,7 @@ from typing import Any
 from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.analysis.drill import Outcome
 from mexica_ai.game import registry
+from mexica_ai.game.notes import Note
 from mexica_ai.io.errors import IllegalActionError
 from mexica_ai.io.strict import check_shape
 from mexica_ai.table import (
@@ -162,6 +163,16 @@ def annotate(table: Table, seconds: float) -> list[Event]:
     """Set the time of each search; evaluations with another time are dropped."""
     visibility.require_open(table)
     return [Annotated(seconds)]
+
+
+def note(table: Table, change: Note) -> list[Event]:
+    """Change the lines that are kept beside the game."""
+    visibility.require_open(table)
+    if table.exercise is not None:
+        raise ApiError(422, "DRILL", "the game is an exercise of a drill; expected a game, which has lines")
+    if change.at + len(change.turns) > MAX_TURNS:
+        raise ApiError(422, "TOO_MANY_TURNS", f"the line has more than {MAX_TURNS} turns; expected fewer")
+    return [change]
 
 
 def evaluate(table: Table, evaluation: TurnEvaluation) -> list[Event]:

@@ -123,6 +123,7 @@ class Drill:
             "number": self.table.number + 1,
             "seat": exercise.seat,
             "source": f"turn {source.turn} of game {source.game} of {source.record}",
+            "source_turn": source.turn,
             "turn": exercise.turn,
             "text": TURN_SEPARATOR.join(exercise.turn),
             "words": self._told(exercise.turn),

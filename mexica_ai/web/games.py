@@ -242,8 +242,9 @@ class Game(Kept):
         return record_of(self.table, [seat.name for seat in self.seats])
 
     def record(self) -> JsonObject:
-        """Return the record, with evaluations if there are any."""
-        record, table = self.plain_record(), self.table
+        """Return the record, with its lines, and with evaluations if there are any."""
+        table = self.table
+        record = record_of(table, [seat.name for seat in self.seats], table.lines)
         if not table.evaluations:
             return record
         evaluations = [one for _, one in sorted(table.evaluations.items())]

@@ -348,6 +348,7 @@ class Jobs:
                     last = {**head, **_analysis(position, result)}
                     for candidate in last["candidates"]:
                         turns = [candidate["turn"], *candidate["line"]]
+                        candidate["target"] = _first_target(game, position, candidate["turn"])
                         candidate["line"] = pictures.playable(game, seen, head["at"], turns)[1:]
                         candidate |= _words(game, position, head["at"], candidate, told)
                     now = time.monotonic()
@@ -531,6 +532,12 @@ def _words(
         (_, words), *line = tell_line(game, position, number, turns)
         told[key] = {"words": words, "line_words": [{"seat": seat, "words": one} for seat, one in line]}
     return told[key]
+
+
+def _first_target(game: Game, position: Position, turn: list[str]) -> str:
+    """Return where on the board a turn begins; "" if its first action has no place."""
+    paths = game.kind.picture.entry(turn[0], position.to_json()).paths if turn else ()
+    return paths[0] if paths else ""
 
 
 _NO_RESULT: JsonObject = {"seat": None, "candidates": [], "iterations": 0, "seconds": 0.0, "speed": 0}

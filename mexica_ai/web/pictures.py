@@ -61,6 +61,23 @@ def play_on(game: Game, position: Position, turn: list[str], number: int) -> Pos
     return before
 
 
+def with_events(game: Game, position: Position, turns: list[list[str]], number: int) -> list[list[str]]:
+    """Return turns from a position on with the random events that they leave out, as `play_on` draws them.
+
+    Raises
+    ------
+    MexicaAIError
+        One of them is not legal.
+    """
+    position, whole = position.copy(), []
+    known = len(position.history)
+    for turn in turns:
+        play_on(game, position, turn, number)
+        whole += [list(one) for one in position.history[known:]]
+        known = len(position.history)
+    return whole
+
+
 def _seed(game: Game, number: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{game.id} {number}".encode()).digest()[:7])
 

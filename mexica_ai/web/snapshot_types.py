@@ -106,6 +106,7 @@ class CandidateJson(TypedDict):
     value: list[float]
     expected_scores: list[float]
     line: list[list[str]]
+    target: str  # of the picture: where the turn begins; "" nowhere
     words: str
     line_words: list[ToldJson]
 
@@ -141,6 +142,10 @@ class EvaluationJson(TypedDict):
     grade: str
     is_unsure: bool
     explanation: list[str]
+    answer: list[str]  # that the search expects
+    answer_text: str
+    answer_words: str
+    shares: list[float]  # of the win, after the turn
 
 
 class AnnotationJson(TypedDict):
@@ -152,6 +157,25 @@ class AnnotationJson(TypedDict):
     done: int
     of: int
     turns: NotRequired[list[EvaluationJson]]
+
+
+class LineTurnJson(TypedDict):
+    """A turn of a line beside the game."""
+
+    actions: list[str]
+    text: str
+    words: str
+    seat: int | None
+    comment: str
+
+
+class LineJson(TypedDict):
+    """A line beside the game, which leaves it or another line after `at` turns from the start of the game."""
+
+    path: str
+    at: int
+    comment: str
+    turns: list[LineTurnJson]
 
 
 class VerdictJson(TypedDict):
@@ -176,6 +200,7 @@ class DrillJson(DrillSummaryJson):
     number: int
     seat: int
     source: str
+    source_turn: int
     turn: list[str]
     text: str
     words: str
@@ -203,6 +228,8 @@ class ShownJson(TypedDict):
     text: str
     compact: str
     points: list[PointsJson] | None
+    lines: list[LineJson]
+    comments: dict[str, str]  # on the turns that were played, by the number of turns so far
 
 
 class StateJson(ShownJson):

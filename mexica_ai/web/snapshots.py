@@ -23,6 +23,7 @@ from mexica_ai.web.snapshot_types import (
     TurnJson,
     Waiting,
 )
+from mexica_ai.web.study import comments_json, lines_json
 from mexica_ai.web.turn_entry import Draft, blocked_tools, entries_of, walks_json, why_not_ended
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ _NOTHING: ShownJson = {
     "text": "",
     "compact": "",
     "points": None,
+    "lines": [],
+    "comments": {},
 }
 
 
@@ -101,6 +104,8 @@ def _shown(game: Game, viewer: int | None) -> ShownJson:
         "text": str(position),
         "compact": position.to_compact(),
         "points": _points(game) if game.is_over else None,
+        "lines": lines_json(game) if game.is_open else [],
+        "comments": comments_json(game) if game.is_open else {},
     }
 
 
@@ -200,4 +205,8 @@ def evaluation_json(game: Game, one: TurnEvaluation) -> EvaluationJson:
         "grade": one.grade,
         "is_unsure": one.is_unsure,
         "explanation": one.explanation,
+        "answer": one.answer,
+        "answer_text": TURN_SEPARATOR.join(one.answer),
+        "answer_words": game.telling.choice(game, one.turn_index + 1, one.answer) if one.answer else "",
+        "shares": [round(share, 3) for share in one.after],
     }

@@ -5,15 +5,17 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from mexica_ai.analysis.annotate import TurnEvaluation, recorded_evaluations, replay_played
+from mexica_ai.analysis.annotate import TurnEvaluation, explained, recorded_evaluations, replay_played
 from mexica_ai.analysis.drill import Exercise
 from mexica_ai.game import registry
+from mexica_ai.game.notes import notes_of
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.position_text import position_data
 from mexica_ai.game.records import parse_record
+from mexica_ai.game.variations import Line, lines_of
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject
@@ -23,6 +25,7 @@ from mexica_ai.table import (
     Annotated,
     Evaluated,
     Event,
+    Posed,
     Resigned,
     Started,
     Table,
@@ -51,7 +54,7 @@ _NEW = {
     "example?": str,
     "record?": Nullable(int),
     "from?": str,
-    "mistakes?": {"seat": Nullable(int)},
+    "mistakes?": {"seat": Nullable(int), "turn?": int},
     "at?": Nullable(int),
     "open?": Nullable(bool),
     "draws?": bool,
@@ -119,7 +122,7 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
             f"{path}.record: expected with text or example", reason="BAD_REQUEST", path=f"{path}.record"
         )
     if (exercises := _exercises(data, text, find, path)) is not None:
-        return Game(_drill_table(exercises))
+        return Game(_drill_table(exercises, data.get("mistakes", {}).get("turn", 0)))
     if "from" in data:
         start = _from_game(find(data["from"]), data.get("at"))
     elif text is not None:
@@ -142,6 +145,7 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
         events.append(Resigned(start.resigned))
     if start.evaluations:
         events += [Annotated(start.seconds), *map(Evaluated, start.evaluations)]
+    events += notes_of(start.lines)
     return Game(fold(started, events, _new_version()))
 
 
@@ -172,11 +176,12 @@ def _exercises(
     return exercises_of_text(text) if text is not None and looks_like_drill(text) else None
 
 
-def _drill_table(exercises: tuple[Exercise, ...]) -> Table:
-    """Return the table that shows the first exercise of a drill."""
+def _drill_table(exercises: tuple[Exercise, ...], turn: int) -> Table:
+    """Return the table that shows the first exercise of a drill that comes from a turn, counted from 1, or later."""
     position = exercises[0].world
     started = Started(position, (OTHER,) * position.players, _now(), draws=False, exercises=exercises)
-    return begin(started, _new_version())
+    first = next((index for index, one in enumerate(exercises) if one.source.turn >= turn), 0)
+    return begin(started, _new_version()).apply(Posed(first))
 
 
 @dataclass(frozen=True)
@@ -194,6 +199,8 @@ class _Start:
         Of its turns.
     seconds : float or None
         Time of the searches of the evaluations.
+    lines : Line
+        What is kept beside its turns.
     """
 
     position: Position
@@ -201,6 +208,7 @@ class _Start:
     resigned: int | None = None
     evaluations: Sequence[TurnEvaluation] = ()
     seconds: float | None = None
+    lines: Line = field(default_factory=Line)
 
 
 def _from_game(source: Game, number: int | None) -> _Start:
@@ -224,7 +232,8 @@ def _from_text(text: str, number: int | None, path: str) -> _Start:
     position = replay_played(record)
     resigned = record.get("forfeit", {}).get("seat")
     time_s = record.get("evaluations", {}).get("time_s")
-    return _Start(position, True, resigned, recorded_evaluations(record), time_s)
+    evaluations = explained(record, recorded_evaluations(record))
+    return _Start(position, True, resigned, evaluations, time_s, lines_of(record))
 
 
 def _dealt(data: JsonObject) -> Position:

@@ -45,6 +45,7 @@ class Telling:
     def __init__(self) -> None:
         self._told: dict[int | None, list[Told]] = {}
         self._choices: dict[tuple[int, tuple[str, ...]], str] = {}
+        self._lines: dict[tuple[tuple[tuple[str, ...], ...], int], list[tuple[int | None, str]]] = {}
         self._start: Position | None = None
         self._names: list[str] = []
 
@@ -81,6 +82,15 @@ class Telling:
             self._choices[key] = words_of_turn(game.positions[index], turn, self._names)
         return self._choices[key]
 
+    def line(self, game: Game, turns: tuple[tuple[str, ...], ...], at: int) -> list[tuple[int | None, str]]:
+        """Return the turns of a line after its first `at`, from the start of the game, each as its seat and words."""
+        self._follow(game)
+        key = turns, at
+        if key not in self._lines:
+            position = game.table.position_along(turns[:at])
+            self._lines[key] = tell_line(game, position, at, list(map(list, turns[at:])))
+        return self._lines[key]
+
     def _follow(self, game: Game) -> None:
         """Forget what was told of another game, or with other names."""
         names = names_of(game.seats)
@@ -88,6 +98,7 @@ class Telling:
             self._start, self._names = game.positions[0], names
             self._told.clear()
             self._choices.clear()
+            self._lines.clear()
 
 
 def tell_line(game: Game, position: Position, number: int, turns: Sequence[list[str]]) -> list[tuple[int | None, str]]:

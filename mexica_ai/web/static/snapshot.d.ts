@@ -89,6 +89,7 @@ export interface CandidateJson {
   value: Array<number>;
   expected_scores: Array<number>;
   line: Array<Array<string>>;
+  target: string;
   words: string;
   line_words: Array<ToldJson>;
 }
@@ -122,6 +123,10 @@ export interface EvaluationJson {
   grade: string;
   is_unsure: boolean;
   explanation: Array<string>;
+  answer: Array<string>;
+  answer_text: string;
+  answer_words: string;
+  shares: Array<number>;
 }
 
 /** The annotation of a game. */
@@ -132,6 +137,23 @@ export interface AnnotationJson {
   done: number;
   of: number;
   turns?: Array<EvaluationJson>;
+}
+
+/** A turn of a line beside the game. */
+export interface LineTurnJson {
+  actions: Array<string>;
+  text: string;
+  words: string;
+  seat: number | null;
+  comment: string;
+}
+
+/** A line beside the game, which leaves it or another line after `at` turns from the start of the game. */
+export interface LineJson {
+  path: string;
+  at: number;
+  comment: string;
+  turns: Array<LineTurnJson>;
 }
 
 /** What a turn at an exercise is worth. */
@@ -156,6 +178,7 @@ export interface DrillJson {
   number: number;
   seat: number;
   source: string;
+  source_turn: number;
   turn: Array<string>;
   text: string;
   words: string;
@@ -182,6 +205,8 @@ export interface ShownJson {
   text: string;
   compact: string;
   points: Array<PointsJson> | null;
+  lines: Array<LineJson>;
+  comments: Record<string, string>;
 }
 
 /** The part of a snapshot that changes only with its version. */
@@ -195,6 +220,8 @@ export interface StateJson {
   text: string;
   compact: string;
   points: Array<PointsJson> | null;
+  lines: Array<LineJson>;
+  comments: Record<string, string>;
   id: string;
   run: string;
   game: string;
@@ -227,6 +254,8 @@ export interface Snapshot {
   text: string;
   compact: string;
   points: Array<PointsJson> | null;
+  lines: Array<LineJson>;
+  comments: Record<string, string>;
   id: string;
   run: string;
   game: string;
