@@ -51,6 +51,8 @@ class Started:
         Of the persons, before anybody has started it.
     is_dealt : bool
         Whether it is a new game from its first turn on, so that it counts as a result.
+    is_guided : bool
+        Whether it is the guided first game: then the others play what the guide says.
     """
 
     start: Position
@@ -61,6 +63,7 @@ class Started:
     exercises: tuple[Exercise, ...] = ()
     clock: Clock | None = None
     is_dealt: bool = False
+    is_guided: bool = False
 
     def to_json(self) -> JsonObject:
         """Return the first line of a journal."""
@@ -78,6 +81,8 @@ class Started:
             head["clock"] = self.clock.to_json(0.0)
         if self.is_dealt:
             head["dealt"] = True
+        if self.is_guided:
+            head["guided"] = True
         return head
 
 
@@ -164,6 +169,15 @@ class Timed:
 
 
 @dataclass(frozen=True)
+class PlayedOn:
+    """The guide is left: the game goes on as any other."""
+
+    def to_json(self) -> JsonObject:
+        """Return the line of a journal."""
+        return {"guided": False}
+
+
+@dataclass(frozen=True)
 class HandedOver:
     """A person takes over the screen."""
 
@@ -215,7 +229,7 @@ class Evaluated:
 
 
 # In journals, after `Started`.
-Kept = Turned | TookBack | Resigned | Seated | Posed | Tried | Annotated | Evaluated | Invited | Timed | Note
+Kept = Turned | TookBack | Resigned | Seated | Posed | Tried | Annotated | Evaluated | Invited | Timed | Note | PlayedOn
 Event = Kept | Drafted | HandedOver
 
 _HEAD = {
@@ -228,6 +242,7 @@ _HEAD = {
     "drill?": [dict],
     "clock?": dict,
     "dealt?": bool,
+    "guided?": bool,
 }
 _CLOCK_REST = ("bank_s", "increment_s", "running", "since_s", "fallen")
 _OUTCOME = {"solved": bool, "points": int, "tries": int}
@@ -251,6 +266,7 @@ def read_started(entry: JsonObject) -> Started:
         tuple(exercises),
         clock,
         entry.get("dealt", False),
+        entry.get("guided", False),
     )
 
 
@@ -272,6 +288,8 @@ def read_event(entry: JsonObject) -> Kept:
             return Resigned(seat)
         case {"person": int(seat)}:
             return Seated(seat)
+        case {"guided": False}:
+            return PlayedOn()
         case {"exercise": int(number)}:
             return Posed(number)
         case {"outcome": data}:
@@ -329,6 +347,8 @@ class Table:
         Of the persons, as it stood after the last turn, paused.
     lines : Line
         As they were noted last; `tree` has them beside the turns as they are now.
+    is_guided : bool
+        Whether the others play what a guide says.
     """
 
     started: Started
@@ -346,6 +366,7 @@ class Table:
     invites: Mapping[int, str] = field(default_factory=dict)
     clock: Clock | None = None
     lines: Line = field(default_factory=Line)
+    is_guided: bool = False
 
     # --- what is known of it
 
@@ -391,9 +412,11 @@ class Table:
 
     @property
     def waiting(self) -> str:
-        """The next to act: person, engine, event or over."""
+        """The next to act: person, engine, event, guide or over."""
         if self.is_over:
             return "over"
+        if self.is_guided and self.now.to_move not in self.persons:
+            return "guide"
         if self.now.is_chance:
             return "event"
         return "person" if self.now.to_move in self.persons else "engine"
@@ -453,6 +476,7 @@ class Table:
         found: list[Kept] = [Turned(turn) for turn in self.turns]
         found += [Seated(seat) for seat in persons]
         found += [Invited(seat, nonce) for seat, nonce in sorted(self.invites.items())]
+        found += [PlayedOn()] if self.started.is_guided and not self.is_guided else []
         found += [Resigned(self.resigned)] if self.resigned is not None else []
         found += [Timed(self.clock)] if self.clock is not None else []
         found += [Annotated(self.seconds)] if self.seconds is not None or self.evaluations else []
@@ -478,6 +502,8 @@ class Table:
                 if not 0 <= seat < len(self.seats) or self.exercise is not None:
                     raise _bad("person", seat, "a seat")
                 return self._changed(seats=(*self.seats[:seat], Seat(), *self.seats[seat + 1 :]))
+            case PlayedOn():
+                return self._changed(is_guided=False)
             case HandedOver(seat):
                 return replace(self, screen=seat)
             case Invited(seat, nonce):
@@ -562,7 +588,9 @@ def begin(started: Started, version: int = 0) -> Table:
     start = Position(started.start.game, started.start.state)
     if len(started.seats) != start.players:
         raise _bad("seats", len(started.seats), f"{start.players} seats")
-    table = Table(started, started.seats, (start,), version=version + 1, clock=started.clock)
+    table = Table(
+        started, started.seats, (start,), version=version + 1, clock=started.clock, is_guided=started.is_guided
+    )
     return table.apply(Posed(0)) if started.exercises else table
 
 

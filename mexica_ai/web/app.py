@@ -27,7 +27,7 @@ from mexica_ai.analysis.report import graph_turns
 from mexica_ai.draw.palette import style_sheet
 from mexica_ai.draw.shares import draw_shares
 from mexica_ai.engines.specs import EngineSpec
-from mexica_ai.game import proposals, registry
+from mexica_ai.game import proposals, registry, teaching
 from mexica_ai.game.proposals import Verdict
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import Nullable, check_shape, choice
@@ -40,7 +40,8 @@ from mexica_ai.web.games import Game
 from mexica_ai.web.guard import MAX_RECORD
 from mexica_ai.web.jobs import Jobs
 from mexica_ai.web.journal import Folder
-from mexica_ai.web.requests import actions_of, body_of, line_of, number_of, theme_of, turn_of, viewer_of
+from mexica_ai.web.lessons import Lessons
+from mexica_ai.web.requests import actions_of, body_of, language_of, line_of, number_of, theme_of, turn_of, viewer_of
 from mexica_ai.web.responses import EXCEPTION_HANDLERS, cacheable, download
 from mexica_ai.web.seats import DEFAULT_LEVEL, MAX_SECONDS, bad_value
 from mexica_ai.web.snapshot_types import GameInfo, Info
@@ -64,6 +65,7 @@ _TURN = {
     "resign?": bool,
     "seat?": int,
     "person?": bool,
+    "play_on?": bool,
 }
 _EXERCISE = {**_VERSION, "do": choice("answer", "hint", "show", "next"), "actions?": [str]}
 _ANALYSIS = {
@@ -75,7 +77,7 @@ _ANALYSIS = {
     "viewer?": Nullable(int),
     "everybody?": bool,
 }
-_COMMANDS = ("takeback", "event", "stop", "retry", "resign", "person")
+_COMMANDS = ("takeback", "event", "stop", "retry", "resign", "person", "play_on")
 
 
 class Site:
@@ -127,6 +129,7 @@ class Site:
             Route("/api/games/{game}/shares.svg", self.shares),
             Route("/api/proposal", self.proposal, methods=["POST"]),
             Route("/api/events", self.events),
+            *Lessons(self.store).routes,
             *editor.ROUTES,
             *Study(self._game_of, self._respond, client).routes,
         ]
@@ -231,7 +234,9 @@ class Site:
         viewer = data.get("viewer")
         if data["version"] == game.version - 1 and data["actions"] == game.draft:
             return JSONResponse(game.snapshot(viewer))  # the answer to the same request was lost
-        enter = functools.partial(commands.enter, viewer=viewer, actions=data["actions"])
+        enter = functools.partial(
+            commands.enter, viewer=viewer, actions=data["actions"], language=language_of(request)
+        )
         game.change(enter, version=data["version"], viewer=viewer)
         return self._respond(game, viewer)
 
@@ -264,10 +269,13 @@ class Site:
                 change(functools.partial(commands.seat_person, seat=data.get("seat", -1)))
                 await self.jobs.cancel_thinking(game)
                 self.jobs.engines.close(game, data["seat"])
+            case ["play_on"]:
+                change(commands.play_on)
             case ["resign"]:
                 change(functools.partial(commands.resign, viewer=viewer))
             case _:
-                change(functools.partial(commands.commit, viewer=viewer, actions=data.get("actions")))
+                play = functools.partial(commands.commit, viewer=viewer, actions=data.get("actions"))
+                change(functools.partial(play, language=language_of(request)))
         return self._respond(game, viewer)
 
     async def drill(self, request: Request) -> JSONResponse:
@@ -492,6 +500,8 @@ def _game_info(name: str, examples: list[str]) -> GameInfo:
         "grid": None if grid is None else {"rows": grid["rows"], "columns": grid["columns"]},
         "proposals": None if proposals is None else {"label": proposals.label, "question": proposals.question},
         "examples": [{"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples],
+        "languages": list(teaching.languages(name)),
+        "has_guide": teaching.guide(name) is not None,
     }
 
 

@@ -8,6 +8,7 @@ from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.analysis.drill import Outcome
 from mexica_ai.game import registry
 from mexica_ai.game.notes import Note
+from mexica_ai.game.phrases import ENGLISH
 from mexica_ai.io.errors import IllegalActionError
 from mexica_ai.io.strict import check_shape
 from mexica_ai.table import (
@@ -16,6 +17,7 @@ from mexica_ai.table import (
     Evaluated,
     Event,
     HandedOver,
+    PlayedOn,
     Posed,
     Resigned,
     Seated,
@@ -24,7 +26,7 @@ from mexica_ai.table import (
     Tried,
     Turned,
 )
-from mexica_ai.web import visibility
+from mexica_ai.web import guides, visibility
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.turn_entry import Draft, ending_of, play_draft
 
@@ -49,9 +51,16 @@ def drafted(table: Table, seat: int, actions: tuple[str, ...] | list[str]) -> Dr
     return play_draft(visibility.drafter_view(table, seat), list(actions), seat)
 
 
-def enter(table: Table, viewer: int | None, actions: list[str]) -> list[Event]:
-    """Replace the actions of the turn being entered."""
-    drafted(table, person_to_move(table, viewer), actions)
+def enter(table: Table, viewer: int | None, actions: list[str], language: str = ENGLISH) -> list[Event]:
+    """Replace the actions of the turn being entered; in a guided game, a turn that has ended is played.
+
+    `language` is that of the word to a learner whose actions do not fit the step.
+    """
+    draft = drafted(table, person_to_move(table, viewer), actions)
+    if table.is_guided:
+        guides.require_fit(table, actions, language)
+        if draft.is_ended:
+            return _play_guided(table, actions)
     return [Drafted(tuple(actions))]
 
 
@@ -68,9 +77,27 @@ def whole_turn(table: Table, viewer: int | None, actions: list[str] | None = Non
     return [*turn, end]
 
 
-def commit(table: Table, viewer: int | None, actions: list[str] | None = None) -> list[Event]:
-    """Play the turn being entered, or `actions`, for the person to move."""
-    return play(table, whole_turn(table, viewer, actions))
+def commit(
+    table: Table, viewer: int | None, actions: list[str] | None = None, language: str = ENGLISH
+) -> list[Event]:
+    """Play the turn being entered, or `actions`, for the person to move; `language` is that of `enter`."""
+    turn = whole_turn(table, viewer, actions)
+    if table.is_guided:
+        guides.require_fit(table, turn, language)
+        return _play_guided(table, turn)
+    return play(table, turn)
+
+
+def _play_guided(table: Table, turn: list[str]) -> list[Event]:
+    """Play a turn of the learner, and what the guide answers."""
+    return [*play(table, turn), *map(Turned, guides.replies(table, turn))]
+
+
+def play_on(table: Table) -> list[Event]:
+    """Leave the guide: engines play the other seats."""
+    if not table.is_guided:
+        raise ApiError(422, "NO_GUIDE", "the game is not guided; expected a guided one")
+    return [PlayedOn()]
 
 
 def resign(table: Table, viewer: int | None) -> list[Event]:

@@ -20,6 +20,7 @@ from mexica_ai.table import Table, seen_turn
 from mexica_ai.web import commands, visibility
 from mexica_ai.web.drills import Drill
 from mexica_ai.web.errors import ApiError
+from mexica_ai.web.guides import guide_json
 from mexica_ai.web.snapshot_types import (
     AnalysisJson,
     AnnotationJson,
@@ -139,7 +140,7 @@ class Game(Kept):
 
     @property
     def waiting(self) -> str:
-        """The next to act: person, engine, event or over."""
+        """The next to act: person, engine, event, guide or over."""
         return self.table.waiting
 
     @property
@@ -174,6 +175,7 @@ class Game(Kept):
             "scores": self.now.scores,
             "winners": self.table.winners,
             "drill": None if self.drill is None else self.drill.summary(),
+            "guide": guide_json(self.table),
         }
 
     # --- views

@@ -122,6 +122,32 @@ def picture(
     chosen = parts if part == "all" else part.split("+")
     if not set(chosen) <= set(parts):
         raise ApiError(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
+    base, steps = steps_of(game, number, viewer, with_turn=with_turn, since=since, line=line, actions=actions)
+    return boards.draw(
+        game.kind,
+        base.to_json(),
+        viewer=base.viewer,
+        turn=steps,
+        theme=theme,
+        targets=theme == "page",
+        parts=chosen,
+    )
+
+
+def steps_of(
+    game: Game,
+    number: int,
+    viewer: int | None,
+    *,
+    with_turn: bool = False,
+    since: int = 0,
+    line: Sequence[list[str]] = (),
+    actions: Sequence[str] = (),
+) -> tuple[Position, list[tuple[str, JsonObject]]]:
+    """Return the position at which a picture begins, and the actions that it marks with the position after each.
+
+    The parameters are those of `picture`.
+    """
     if since:
         base = game.view_of(game.at(number), viewer)
         now = game.view_of(game.at(number + since), viewer).to_json()
@@ -138,15 +164,7 @@ def picture(
         if actions:
             _settle(base, 0)
         steps = _draft_steps(base, list(actions))
-    return boards.draw(
-        game.kind,
-        base.to_json(),
-        viewer=base.viewer,
-        turn=steps,
-        theme=theme,
-        targets=theme == "page",
-        parts=chosen,
-    )
+    return base, steps
 
 
 def _played_steps(game: Game, number: int, viewer: int | None) -> list[tuple[str, JsonObject]]:
@@ -154,8 +172,7 @@ def _played_steps(game: Game, number: int, viewer: int | None) -> list[tuple[str
     steps = []
     for action, seen in zip(game.turns[number], game.seen_turns(viewer)[number], strict=True):
         position.push_action(action)
-        after = position if viewer is None else position.view(viewer)
-        steps.append((seen, after.to_json()))
+        steps.append((seen, game.view_of(position, viewer).to_json()))
     return steps
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-Waiting = Literal["person", "engine", "event", "over"]
+Waiting = Literal["person", "engine", "event", "guide", "over"]
 
 
 class SeatJson(TypedDict):
@@ -74,11 +74,11 @@ class TurnJson(TypedDict):
     scored: list[float]
 
 
-class PointsJson(TypedDict):
-    """How a seat has made its points."""
+class GuideJson(TypedDict):
+    """How far the guided first game is."""
 
-    seat: int
-    parts: list[list[Any]]  # kind of action, points
+    step: int  # its index; `of` at the end
+    of: int
 
 
 class ThinkingJson(TypedDict):
@@ -227,7 +227,6 @@ class ShownJson(TypedDict):
     targets: dict[str, str]  # target of the picture: what is there
     text: str
     compact: str
-    points: list[PointsJson] | None
     lines: list[LineJson]
     comments: dict[str, str]  # on the turns that were played, by the number of turns so far
 
@@ -254,6 +253,7 @@ class StateJson(ShownJson):
     waiting: Waiting
     can_take_back: bool
     num_turns: int
+    guide: GuideJson | None
 
 
 class Snapshot(StateJson):
@@ -277,6 +277,7 @@ class SummaryJson(TypedDict):
     scores: NotRequired[list[float]]
     winners: NotRequired[list[int]]
     drill: NotRequired[DrillSummaryJson | None]
+    guide: NotRequired[GuideJson | None]
     error: NotRequired[str]
 
 
@@ -332,6 +333,8 @@ class GameInfo(TypedDict):
     grid: GridInfo | None
     proposals: ProposalsInfo | None
     examples: list[ExampleInfo]
+    languages: list[str]  # of its rules in words; none without them
+    has_guide: bool
 
 
 class CapsInfo(TypedDict):
@@ -350,3 +353,77 @@ class Info(TypedDict):
     levels_default: int
     engines: list[str]
     caps: CapsInfo
+
+
+class BlockJson(TypedDict):
+    """A paragraph, a list or a table: rows of cells, each a text as runs of which each second one is strong."""
+
+    kind: Literal["text", "list", "numbers", "table"]
+    rows: list[list[list[str]]]
+
+
+class SectionJson(TypedDict):
+    """A section of the rules."""
+
+    name: str  # the same in all languages
+    title: str
+    level: int
+    blocks: list[BlockJson]
+
+
+class SignJson(TypedDict):
+    """A sign of a game's pictures."""
+
+    sign: str
+    words: str
+
+
+class RulesJson(TypedDict):
+    """The rules of a game in words."""
+
+    title: str
+    languages: list[str]
+    sections: list[SectionJson]
+    legend: list[SignJson]
+
+
+class GuideStepInfo(TypedDict):
+    """A step of a guided first game."""
+
+    do: str
+    why: str
+    look: list[str]  # targets and marks of the picture to point at
+
+
+class GuideInfo(TypedDict):
+    """The words of a guided first game."""
+
+    intro: str
+    end: str
+    steps: list[GuideStepInfo]
+
+
+class HintsJson(TypedDict):
+    """Words for what a picture shows."""
+
+    hints: dict[str, str]  # by target, or mark of what is no target
+
+
+class ProjectedJson(TypedDict):
+    """The points of the seats if a position were scored."""
+
+    points: list[float] | None
+
+
+class ScoreRowJson(TypedDict):
+    """Where points came from."""
+
+    section: str
+    label: str
+    points: list[float]
+
+
+class SheetJson(TypedDict):
+    """The score sheet of a game."""
+
+    rows: list[ScoreRowJson]

@@ -12,11 +12,11 @@ from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.seats import names_of, seats_json
 from mexica_ai.web.clicks import named
 from mexica_ai.web.commands import take_back_limit
+from mexica_ai.web.guides import guide_json
 from mexica_ai.web.snapshot_types import (
     DraftJson,
     EntryJson,
     EvaluationJson,
-    PointsJson,
     SeatJson,
     ShownJson,
     StateJson,
@@ -53,7 +53,6 @@ _NOTHING: ShownJson = {
     "targets": {},
     "text": "",
     "compact": "",
-    "points": None,
     "lines": [],
     "comments": {},
 }
@@ -83,6 +82,7 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> StateJs
         "waiting": cast("Waiting", game.waiting),
         "can_take_back": take_back_limit(game.table) is not None,
         "num_turns": len(game.positions) - 1,
+        "guide": guide_json(game.table),
         **shown,
     }
 
@@ -103,7 +103,6 @@ def _shown(game: Game, viewer: int | None) -> ShownJson:
         "targets": game.kind.picture.describe_targets(position.to_json()),
         "text": str(position),
         "compact": position.to_compact(),
-        "points": _points(game) if game.is_over else None,
         "lines": lines_json(game) if game.is_open else [],
         "comments": comments_json(game) if game.is_open else {},
     }
@@ -165,30 +164,6 @@ def _commit_label(game: Game, draft: Draft) -> str:
         return "End turn"
     tool = game.kind.picture.entry(game.draft[-1], game.view_of(game.now, game.mover).to_json()).tool
     return next((one.label for one in game.kind.picture.tools if one.name == tool), "End turn")
-
-
-def _points(game: Game) -> list[PointsJson]:
-    """Return the points of each seat by kind of action."""
-    labels = {tool.name: tool.label for tool in game.kind.picture.tools}
-    parts: list[dict[str, float]] = [{} for _ in range(game.now.players)]
-    for seat, points in enumerate(game.positions[0].scores):
-        if points:
-            parts[seat]["Before this game"] = points
-    for index, turn in enumerate(game.turns):
-        position = game.positions[index].copy()
-        for action in turn:
-            before, started, can_end = position.scores, position.state.turn, False
-            label = "Random events"
-            if not position.is_chance:
-                entry = game.kind.picture.entry(action, position.to_json())
-                label, can_end = labels.get(entry.tool, entry.tool or action), not entry.targets
-            position.push_action(action)
-            if can_end and position.state.turn != started:
-                label = "Scored after a turn"
-            for seat, (new, old) in enumerate(zip(position.scores, before, strict=True)):
-                if new != old:
-                    parts[seat][label] = parts[seat].get(label, 0) + new - old
-    return [{"seat": seat, "parts": [list(part) for part in own.items()]} for seat, own in enumerate(parts)]
 
 
 def evaluation_json(game: Game, one: TurnEvaluation) -> EvaluationJson:

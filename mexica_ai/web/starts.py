@@ -39,6 +39,7 @@ from mexica_ai.web.commands import MAX_TURNS
 from mexica_ai.web.drills import exercises_of_game, exercises_of_text, looks_like_drill
 from mexica_ai.web.errors import ApiError, api_error
 from mexica_ai.web.games import Game
+from mexica_ai.web.guides import begin_guide
 from mexica_ai.web.seats import DEFAULT_LEVEL, DEFAULT_SECONDS, bad_value, read_seat
 from mexica_ai.web.several import choose, records_of
 from mexica_ai.web.visibility import require_open
@@ -54,12 +55,13 @@ _NEW = {
     "example?": str,
     "record?": Nullable(int),
     "from?": str,
+    "guide?": str,
     "mistakes?": {"seat": Nullable(int), "turn?": int},
     "at?": Nullable(int),
     "open?": Nullable(bool),
     "draws?": bool,
 }
-_SOURCES = ("game", "position", "text", "example", "from")
+_SOURCES = ("game", "position", "text", "example", "from", "guide")
 
 
 def create(
@@ -112,6 +114,9 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
             reason="BAD_REQUEST",
             path=path,
         )
+    if "guide" in data:
+        check_shape(data, {"guide": str}, path)
+        return Game(begin_guide(data["guide"], _now(), _new_version()))
     text = data.get("text")
     if "example" in data:
         if data["example"] not in examples:

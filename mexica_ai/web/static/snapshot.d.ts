@@ -61,10 +61,10 @@ export interface TurnJson {
   scored: Array<number>;
 }
 
-/** How a seat has made its points. */
-export interface PointsJson {
-  seat: number;
-  parts: Array<Array<any>>;
+/** How far the guided first game is. */
+export interface GuideJson {
+  step: number;
+  of: number;
 }
 
 /** An engine at its turn. */
@@ -204,7 +204,6 @@ export interface ShownJson {
   targets: Record<string, string>;
   text: string;
   compact: string;
-  points: Array<PointsJson> | null;
   lines: Array<LineJson>;
   comments: Record<string, string>;
 }
@@ -219,7 +218,6 @@ export interface StateJson {
   targets: Record<string, string>;
   text: string;
   compact: string;
-  points: Array<PointsJson> | null;
   lines: Array<LineJson>;
   comments: Record<string, string>;
   id: string;
@@ -238,9 +236,10 @@ export interface StateJson {
   is_over: boolean;
   resigned: number | null;
   winners: Array<number>;
-  waiting: 'person' | 'engine' | 'event' | 'over';
+  waiting: 'person' | 'engine' | 'event' | 'guide' | 'over';
   can_take_back: boolean;
   num_turns: number;
+  guide: GuideJson | null;
 }
 
 /** The state of a game, as a page shows it. */
@@ -253,7 +252,6 @@ export interface Snapshot {
   targets: Record<string, string>;
   text: string;
   compact: string;
-  points: Array<PointsJson> | null;
   lines: Array<LineJson>;
   comments: Record<string, string>;
   id: string;
@@ -272,9 +270,10 @@ export interface Snapshot {
   is_over: boolean;
   resigned: number | null;
   winners: Array<number>;
-  waiting: 'person' | 'engine' | 'event' | 'over';
+  waiting: 'person' | 'engine' | 'event' | 'guide' | 'over';
   can_take_back: boolean;
   num_turns: number;
+  guide: GuideJson | null;
   thinking: ThinkingJson | null;
   analysis: AnalysisJson | null;
   annotation: AnnotationJson;
@@ -292,6 +291,7 @@ export interface SummaryJson {
   scores?: Array<number>;
   winners?: Array<number>;
   drill?: DrillSummaryJson | null;
+  guide?: GuideJson | null;
   error?: string;
 }
 
@@ -341,6 +341,8 @@ export interface GameInfo {
   grid: GridInfo | null;
   proposals: ProposalsInfo | null;
   examples: Array<ExampleInfo>;
+  languages: Array<string>;
+  has_guide: boolean;
 }
 
 /** The most that can be asked for, and the bytes of a request that sends a file. */
@@ -357,4 +359,68 @@ export interface Info {
   levels_default: number;
   engines: Array<string>;
   caps: CapsInfo;
+}
+
+/** A paragraph, a list or a table: rows of cells, each a text as runs of which each second one is strong. */
+export interface BlockJson {
+  kind: 'text' | 'list' | 'numbers' | 'table';
+  rows: Array<Array<Array<string>>>;
+}
+
+/** A section of the rules. */
+export interface SectionJson {
+  name: string;
+  title: string;
+  level: number;
+  blocks: Array<BlockJson>;
+}
+
+/** A sign of a game's pictures. */
+export interface SignJson {
+  sign: string;
+  words: string;
+}
+
+/** The rules of a game in words. */
+export interface RulesJson {
+  title: string;
+  languages: Array<string>;
+  sections: Array<SectionJson>;
+  legend: Array<SignJson>;
+}
+
+/** A step of a guided first game. */
+export interface GuideStepInfo {
+  do: string;
+  why: string;
+  look: Array<string>;
+}
+
+/** The words of a guided first game. */
+export interface GuideInfo {
+  intro: string;
+  end: string;
+  steps: Array<GuideStepInfo>;
+}
+
+/** Words for what a picture shows. */
+export interface HintsJson {
+  hints: Record<string, string>;
+}
+
+/** The points of the seats if a position were scored. */
+export interface ProjectedJson {
+  points: Array<number> | null;
+}
+
+/** Where points came from. */
+export interface ScoreRowJson {
+  section: string;
+  label: string;
+  points: Array<number>;
+}
+
+/** The score sheet of a game. */
+export interface SheetJson {
+  rows: Array<ScoreRowJson>;
 }
