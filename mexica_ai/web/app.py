@@ -234,9 +234,7 @@ class Site:
         viewer = data.get("viewer")
         if data["version"] == game.version - 1 and data["actions"] == game.draft:
             return JSONResponse(game.snapshot(viewer))  # the answer to the same request was lost
-        enter = functools.partial(
-            commands.enter, viewer=viewer, actions=data["actions"], language=language_of(request)
-        )
+        enter = functools.partial(commands.enter, viewer=viewer, actions=data["actions"], language=language_of(request))
         game.change(enter, version=data["version"], viewer=viewer)
         return self._respond(game, viewer)
 

@@ -77,9 +77,7 @@ def whole_turn(table: Table, viewer: int | None, actions: list[str] | None = Non
     return [*turn, end]
 
 
-def commit(
-    table: Table, viewer: int | None, actions: list[str] | None = None, language: str = ENGLISH
-) -> list[Event]:
+def commit(table: Table, viewer: int | None, actions: list[str] | None = None, language: str = ENGLISH) -> list[Event]:
     """Play the turn being entered, or `actions`, for the person to move; `language` is that of `enter`."""
     turn = whole_turn(table, viewer, actions)
     if table.is_guided:

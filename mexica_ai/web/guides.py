@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from mexica_ai.game import registry, teaching
 from mexica_ai.game.guide import Guide, Verdict

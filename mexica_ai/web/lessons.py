@@ -1,4 +1,4 @@
-"""The routes from which a page teaches a game: rules, guides, words for pictures, points as they stand and at the end."""
+"""The routes from which a page teaches a game: rules, guides, words for pictures, points now and at the end."""
 
 from __future__ import annotations
 

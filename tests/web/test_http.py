@@ -331,14 +331,6 @@ def test_resigning_ends_the_game(page):
     assert json.loads(journal.read_text().splitlines()[-1]) == {"back": 1}
 
 
-def test_a_finished_game_says_how_points_were_made(page):
-    over = page.call("POST", "/api/games", {"example": "mexica_game.jsonl", "record": 1}, 201)
-    assert over["waiting"] == "over"
-    for seat, points in enumerate(over["points"]):
-        assert sum(number for _, number in points["parts"]) == over["scores"][seat]
-        assert list(dict(points["parts"])) == ["Found a district", "Scored after a turn"]
-
-
 def test_a_tool_that_cannot_be_used_says_why(page):
     now = midgame(page)
     usable = {entry["tool"] for entry in now["entries"]}
