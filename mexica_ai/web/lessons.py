@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from mexica_ai.game import registry, teaching
 from mexica_ai.io.json_types import JsonObject
-from mexica_ai.table import names_of
+from mexica_ai.seats import names_of
 from mexica_ai.web import guides, pictures
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.games import Game

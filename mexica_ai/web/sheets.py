@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mexica_ai.game import teaching
-from mexica_ai.table import names_of
+from mexica_ai.seats import names_of
 from mexica_ai.web.snapshot_types import ScoreRowJson
 
 if TYPE_CHECKING:
