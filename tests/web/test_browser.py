@@ -456,10 +456,12 @@ def test_a_finished_game_says_how_the_points_were_made(visit, site):
     one = visit()
     page = one.game(game)
     over = page.locator(".over")
-    assert "Found a district" in over.inner_text()
-    rows = over.locator("tbody tr").all_inner_texts()
-    columns = list(zip(*(map(int, re.findall(r"\d+", row.split("\t", 1)[1])) for row in rows if row), strict=False))
-    assert all(sum(column[:-1]) == column[-1] for column in columns)
+    over.get_by_text("founding the district of").first.wait_for()
+    *rows, total = [
+        [int(cell or 0) for cell in row.locator("td").all_inner_texts()]
+        for row in over.locator("tbody tr:not(.part)").all()
+    ]
+    assert [sum(column) for column in zip(*rows, strict=True)] == total
     over.get_by_role("button", name="Review").click()
     page.get_by_text("The start of the game.").wait_for()
 

@@ -36,6 +36,7 @@ export class Page {
   /** @type {number | null} */ looked;  // index of the turn that is pointed at
   /** @type {any} */ reply;  // what a dialog shows
   /** @type {string | null} */ dialog;  // the one that is open
+  /** @type {((page: Page) => any) | null} */ sheet;  // the template of the score sheet, once it is loaded
   /** @type {string | null} */ open;  // the candidate that is open
   isSheet = false;  // whether the candidates are open on a narrow page
   isClosed = false;
@@ -142,7 +143,14 @@ export class Page {
     const first = fresh.findIndex(({seat}) => this.isEngine(seat));
     if (first >= 0 && !isOwn && this.mode === 'play' && !isStill()) this.show(known + first);
     if (isRestarted && turns.length === known) this.putBack(old.draft.actions);
+    if (!snapshot.is_over) this.sheet = null;
+    else if (!old?.is_over) this.loadSheet();
     this.render();
+  }
+
+  async loadSheet() {
+    const {loadSheet, sheet} = await import('./sheet.js');
+    await loadSheet(this).then(() => this.set({sheet}), error => this.tell(error.message));
   }
 
   // The turn that was being entered when the server ended.

@@ -11,19 +11,15 @@ import {create, readSeats, takeSeats} from './setup.js';
  * @param {Page} page
  */
 export function over(page) {
-  const {is_over: isOver, winners, points, scores, seats, game, players} = page.snap;
+  const {is_over: isOver, winners, seats, game, players} = page.snap;
   if (!isOver) return nothing;
-  const parts = (points ?? []).map(own => new Map(/** @type {[string, number][]} */ (own.parts)));
   const again = () => {
     takeSeats(seats, 1);
     create(page, {game, players, seats: readSeats(page.info, players)});
   };
   return html`<section class="card over" aria-labelledby="over"><h2 id="over">${winners.map((seat, index) => html`${
         index ? ' and ' : nothing}${who(page, seat)}`)} ${winners.length > 1 ? 'share the win' : 'wins'}</h2>
-    <table><thead><tr><td></td>${scores.map((_, seat) => html`<th scope="col">${who(page, seat)}</th>`)}</tr></thead><tbody>
-      ${[...new Set(parts.flatMap(own => [...own.keys()]))].map(name => html`<tr><th scope="row">${name}</th>${
-        parts.map(own => html`<td>${own.get(name)}</td>`)}</tr>`)}
-      <tr class="sum"><th scope="row">Points</th>${scores.map(score => html`<td>${score}</td>`)}</tr></tbody></table>
+    ${page.sheet?.(page) ?? nothing}
     <div class="row">${button('Review', () => page.go(0), {kind: 'primary'})}${button('Play again, seats rotated', again)}</div></section>`;
 }
 
