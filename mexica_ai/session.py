@@ -6,7 +6,6 @@ Knows no terminal; `mexica_ai.cli.play` talks. The game itself is a `mexica_ai.t
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -14,6 +13,7 @@ from mexica_ai import __version__
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.base import Engine
+from mexica_ai.game.notes import notes_of
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import make_record
 from mexica_ai.game.text_forms import viewer_name
@@ -75,8 +75,7 @@ class Session:
     record : str, optional
         File that has the record of the game after every turn. None: none.
     lines : Line, optional
-        Comments and variations for the record, which may be changed later. What belongs to turns that are taken back is
-        left out of the record.
+        Comments and variations for the record. What belongs to turns that are taken back is left out of it.
     luck : int, optional
         What random events are drawn from, 0 <= luck < 2**63; by default drawn. Whoever knows it knows them. An event
         that is taken back comes again if the same turns lead to it.
@@ -104,15 +103,15 @@ class Session:
                 path="position.viewer",
             )
         self.engines = engines
-        self.lines = lines
-        self.luck = resolve_seed(luck)
         self._record = record
         self._undone: list[list[Event]] = []  # what plays again what each undo took back
         seats = tuple(Seat("engine") if seat in engines else Seat() for seat in range(position.players))
         turns = [tuple(turn) for turn in position.history]
-        events: list[Event] = [Turned(turn) for turn in (turns[:-1] if position.is_within_turn else turns)]
+        played = turns[:-1] if position.is_within_turn else turns
+        events: list[Event] = [Turned(turn) for turn in played]
+        events += notes_of(fit(lines, played)) if lines is not None else []
         events += [Drafted(turns[-1])] if position.is_within_turn else []
-        start = Started(position.start, seats)
+        start = Started(position.start, seats, luck=resolve_seed(luck))
         self.table, self.position = begin(start), position.copy()
         self._keep(fold(start, events))
 
@@ -172,8 +171,7 @@ class Session:
 
     def draw(self) -> list[str]:
         """Draw the random event that is due; return it."""
-        number = len(self.table.turns)
-        event = self.table.now.copy().draw(random.Random(f"luck {self.luck}, turn {number}").getrandbits(63))
+        event = self.table.drawn()
         self._apply(Turned(tuple(event)))
         return event
 
@@ -225,7 +223,7 @@ class Session:
         players = [self.engines.get(seat) for seat in range(self.position.players)]
         start, moved = same_deal(self.position, players, by)
         engines = {seat: engine for seat, engine in enumerate(moved) if engine is not None}
-        return Session(start, engines, record, luck=self.luck)
+        return Session(start, engines, record, luck=self.table.started.luck)
 
     def _apply(self, *events: Event) -> None:
         table = self.table
@@ -251,7 +249,7 @@ class Session:
 
     def _record_of(self, table: Table) -> JsonObject:
         names = [self.engines[seat].name if seat in self.engines else "person" for seat in range(len(table.seats))]
-        return record_of(table, names, self.lines)
+        return record_of(table, names, table.lines)
 
     def _save(self, table: Table, path: str, option: str = "") -> None:
         files.replace(path, json.dumps(self._record_of(table)) + "\n", option)

@@ -7,6 +7,7 @@ line of a journal is the JSON form of an event (`to_json`, `read_event`); drafts
 from __future__ import annotations
 
 import functools
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -20,6 +21,7 @@ from mexica_ai.game.position import Position
 from mexica_ai.game.records import EVALUATION, check_evaluations
 from mexica_ai.game.variations import Line, climb, fit, turns_along
 from mexica_ai.io.errors import GameOverError, NotationError
+from mexica_ai.io.figures import check_seed
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Nullable, check_shape, quote
 from mexica_ai.seats import OTHER, SEAT, Seat, seat_of
@@ -53,6 +55,8 @@ class Started:
         Whether it is a new game from its first turn on, so that it counts as a result.
     is_guided : bool
         Whether it is the guided first game: then the others play what the guide says.
+    luck : int or None
+        What random events are drawn from; None: each is drawn anew.
     """
 
     start: Position
@@ -64,6 +68,7 @@ class Started:
     clock: Clock | None = None
     is_dealt: bool = False
     is_guided: bool = False
+    luck: int | None = None
 
     def to_json(self) -> JsonObject:
         """Return the first line of a journal."""
@@ -83,6 +88,8 @@ class Started:
             head["dealt"] = True
         if self.is_guided:
             head["guided"] = True
+        if self.luck is not None:
+            head["luck"] = self.luck
         return head
 
 
@@ -243,6 +250,7 @@ _HEAD = {
     "clock?": dict,
     "dealt?": bool,
     "guided?": bool,
+    "luck?": int,
 }
 _CLOCK_REST = ("bank_s", "increment_s", "running", "since_s", "fallen")
 _OUTCOME = {"solved": bool, "points": int, "tries": int}
@@ -267,6 +275,7 @@ def read_started(entry: JsonObject) -> Started:
         clock,
         entry.get("dealt", False),
         entry.get("guided", False),
+        check_seed(entry.get("luck")),
     )
 
 
@@ -437,6 +446,12 @@ class Table:
     def tree(self) -> Line:
         """The turns with the comments on them, and the variations beside them."""
         return fit(self.lines, self.turns)
+
+    def drawn(self) -> list[str]:
+        """Return the random event that is due. With luck, the same comes after the same turns."""
+        luck = self.started.luck
+        seed = None if luck is None else random.Random(f"luck {luck}, turn {len(self.turns)}").getrandbits(63)
+        return self.now.copy().draw(seed)
 
     def position_along(self, turns: Sequence[Sequence[str]]) -> Position:
         """Return a new position after turns from the start of the game; raises the errors of `Position.push`."""

@@ -371,7 +371,8 @@ def replay_played(record: Any) -> Position:
     position = Position.from_json(record["start"])
     for turn in record["turns"]:
         position.push(turn)
-    return position
+    outcome = {"termination": "finished", "scores": position.scores, "winners": position.winners}
+    return replay({**record, **outcome})
 
 
 def check_played(record: object) -> None:

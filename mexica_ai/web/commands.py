@@ -120,7 +120,7 @@ def happen(table: Table, event: Any = True) -> list[Event]:
     if table.waiting != "event":
         raise ApiError(422, "NO_CHANCE", "no random event is due; expected one")
     if event is True:
-        return play(table, table.now.copy().draw())
+        return play(table, table.drawn())
     check_shape(event, [str], "request.event")
     return play(table, event)
 

@@ -144,7 +144,8 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
     is_shared = data.get("open")
     if is_shared is None:
         is_shared = start.is_review and not has_engines
-    started = Started(position.start, tuple(seats), _now(), is_shared, data.get("draws", True))
+    draws, luck = data.get("draws", True), resolve_seed(None)
+    started = Started(position.start, tuple(seats), _now(), is_shared, draws, luck=luck)
     events: list[Event] = [Turned(tuple(turn)) for turn in position.history]
     if start.resigned is not None:
         events.append(Resigned(start.resigned))

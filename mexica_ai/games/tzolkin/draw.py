@@ -433,7 +433,7 @@ class _Picture(Canvas):
         return document(_PANEL_W, y, "".join(body), self.title())
 
     def _seat(self, seat: int, own: JsonObject, x: float, y: float, width: float = _SEAT_W) -> float:
-        now, first, is_narrow = self.now, len(self.parts), width < _SEAT_W
+        first, is_narrow = len(self.parts), width < _SEAT_W
         is_moving = seat == self.fields.get("to_move") and self.fields.get("phase") != "over"
         self.parts.append(seat_mark(self.paint, seat, x + 24, y + 24, 11))
         self.text(x + 44, y + 29, f"Seat {seat}", 15, font_weight="bold")
