@@ -371,8 +371,7 @@ def replay_played(record: Any) -> Position:
     position = Position.from_json(record["start"])
     for turn in record["turns"]:
         position.push(turn)
-    outcome = {"termination": "finished", "scores": position.scores, "winners": position.winners}
-    return replay({**record, **outcome})
+    return replay({**record, "termination": "finished", "scores": position.scores, "winners": position.winners})
 
 
 def check_played(record: object) -> None:

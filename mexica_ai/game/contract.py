@@ -24,7 +24,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from cext.core.contract.game import Game as Rules
 from cext.core.contract.game import State
@@ -33,6 +33,7 @@ from mexica_ai.game import weights as files_of_weights
 from mexica_ai.game.compact import bad_compact
 from mexica_ai.game.entry import Entry, Gain, Kind, Tool, choice
 from mexica_ai.game.phrases import Phrase
+from mexica_ai.game.score_rows import Move, ScoreRow
 from mexica_ai.io.errors import NotationError, PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import parse_json, quote
@@ -452,33 +453,6 @@ class Proposals:
     judge: Callable[[State, Sequence[str]], list[Opinion]]
     label: str
     question: str
-
-
-class Move(NamedTuple):
-    """An action or a random event of a game, with the JSON positions before and after it."""
-
-    action: str
-    before: Fields
-    after: Fields
-
-
-@dataclass(frozen=True)
-class ScoreRow:
-    """Where points came from.
-
-    Parameters
-    ----------
-    section : Phrase
-        What the row belongs to, such as a period or a Coatl.
-    label : Phrase
-        What brought the points.
-    points : list of float
-        Of each seat.
-    """
-
-    section: Phrase
-    label: Phrase
-    points: list[float]
 
 
 @dataclass(frozen=True)

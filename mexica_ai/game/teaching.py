@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mexica_ai.game import registry
-from mexica_ai.game.contract import Fields, Move, ScoreRow, Teaching
+from mexica_ai.game.contract import Fields, Teaching
 from mexica_ai.game.guide import Guide, GuideStep, Verdict, check_action, read_guide
 from mexica_ai.game.phrases import ENGLISH, Phrase, Phrasebook, phrase, phrasebook
 from mexica_ai.game.position import Position
+from mexica_ai.game.score_rows import Move, ScoreRow
 
 
 def _of(game: str) -> tuple[Teaching, Phrasebook] | None:

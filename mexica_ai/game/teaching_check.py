@@ -9,9 +9,10 @@ from typing import Protocol
 
 from cext.core.baselines.simple import random_turn
 from cext.core.contract.game import CHANCE, State
-from mexica_ai.game.contract import Fields, Game, Move, Teaching
+from mexica_ai.game.contract import Fields, Game, Teaching
 from mexica_ai.game.guide import check_action, read_guide
 from mexica_ai.game.phrases import ENGLISH, GAP, Phrasebook, phrasebook
+from mexica_ai.game.score_rows import Move
 from mexica_ai.game.teaching import rules_path
 
 SECTIONS = ("aim", "turn", "end", "scoring")  # that every page of rules has

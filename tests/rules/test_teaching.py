@@ -15,9 +15,9 @@ from cext.core.baselines.simple import random_turn
 from cext.games.mexica.ops import scoring_now
 from mexica_ai.draw.svg import TIMES
 from mexica_ai.game import registry, teaching
-from mexica_ai.game.contract import ScoreRow
 from mexica_ai.game.guide import GuideStep, check_action, matches
 from mexica_ai.game.phrases import COMMON, GAP, Phrasebook, phrase, seat_phrase
+from mexica_ai.game.score_rows import ScoreRow
 from mexica_ai.games.coatl import teaching as coatl_teaching
 from mexica_ai.games.tzolkin import sheet
 from mexica_ai.io.errors import IllegalActionError

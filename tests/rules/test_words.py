@@ -16,7 +16,7 @@ from mexica_ai.game.position import Position
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.words import card
 from mexica_ai.games.tzolkin import facts as tiles
-from mexica_ai.session import Session
+from mexica_ai.table import seen_turn
 
 ROOT = Path(__file__).parents[2]
 GAMES = ("mexica", "coatl", "tzolkin", "nim")
@@ -75,7 +75,7 @@ def test_the_records_that_ship_are_told_without_codes():
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_games_are_told_without_codes_to_all(game, seed):
     position = ai.new_game(game, seed=seed, players=2)
-    kind, session = registry.get(game), Session(ai.new_game("nim", seed=1), {})
+    kind = registry.get(game)
     while not position.is_over and len(position.history) < 120:
         if position.is_chance:
             turn = position.copy().draw(seed)
@@ -84,7 +84,7 @@ def test_random_games_are_told_without_codes_to_all(game, seed):
         check_turn(position, turn)
         if kind.views is not None:
             for viewer in range(position.players):
-                seen = session.seen(position, turn, viewer)
+                seen = seen_turn(position, turn, viewer)
                 moments = words.moments_of(position, turn, seen=seen, viewer=viewer)
                 text = words.tell_turn(kind, moments, position.to_move, NAMES)
                 assert text
@@ -139,10 +139,9 @@ def test_what_others_must_not_know_is_not_told():
     position = ai.new_game("coatl", seed=1)
     kind = registry.get("coatl")
     hand = position.to_json()["seats"][0]["hand"][:2]
-    session = Session(position, {})
 
     def told_to(viewer, turn):
-        seen = turn if viewer == 0 else session.seen(position, turn, viewer)
+        seen = turn if viewer == 0 else seen_turn(position, turn, viewer)
         return words.tell_turn(kind, words.moments_of(position, turn, seen=seen, viewer=viewer), 0, NAMES)
 
     assert told_to(1, [f"keep {' '.join(hand)}"]) == "chose prophecies"

@@ -116,7 +116,7 @@ def test_random_events_that_a_page_leaves_out_are_drawn(site):
 def test_notes_make_a_tree_again():
     tree = Line(0, (("a",), ("b",)))
     for at, turns in ((0, [["c"], ["d"], ["e"]]), (0, [["c"], ["f"]]), (2, [["g"]]), (1, [["h"]])):
-        tree, _ = add(tree, (), at, turns if at else turns)
+        tree, _ = add(tree, (), at, turns)
     tree = comment(comment(comment(tree, (0,), 1, "of c"), (0,), 0, "before"), (), 2, "of b")
     again = Line(0, tree.turns)
     for one in notes_of(tree):

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cext.games.mexica.ops import scoring_now
-from mexica_ai.game.contract import Fields, Move, ScoreRow, Teaching, try_parse
+from mexica_ai.game.contract import Fields, Teaching, try_parse
 from mexica_ai.game.phrases import Phrase, phrase, seat_phrase
+from mexica_ai.game.score_rows import Move, ScoreRow
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.games.mexica.notation import parse_position

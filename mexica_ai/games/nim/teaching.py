@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from mexica_ai.game.contract import Fields, Move, ScoreRow, Teaching
+from mexica_ai.game.contract import Fields, Teaching
 from mexica_ai.game.phrases import Phrase, phrase
+from mexica_ai.game.score_rows import Move, ScoreRow
 
 
 def hints(fields: Fields) -> dict[str, Phrase]:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 from cext.games.tzolkin.tables import FACTS
-from mexica_ai.game.contract import Fields, Move, ScoreRow
+from mexica_ai.game.contract import Fields
 from mexica_ai.game.phrases import Phrase, phrase
+from mexica_ai.game.score_rows import Move, ScoreRow
 from mexica_ai.games.tzolkin import facts, phrases
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS
 from mexica_ai.games.tzolkin.render import feeding_cost

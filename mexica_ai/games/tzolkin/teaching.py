@@ -97,6 +97,8 @@ def _seat(seat: int, own: JsonObject, fields: Fields) -> dict[str, Phrase]:
             found[f"{key}:{seat}"] = phrase(f"hint.{key}", seat=whose, tiles=tiles)
         elif own[key]:
             found[f"{key}:{seat}"] = phrase("hint.hidden", seat=whose)
+    for name in set(own["dealt"]) - {facts.HIDDEN}:
+        found[f"dealt:{seat}:{name}"] = phrase("hint.dealt_tile", seat=whose, tile=phrases.wealth(name))
     if built := [*own["buildings"], *own["monuments"]]:
         found[f"built:{seat}"] = phrase("hint.built_number", seat=whose, number=len(built))
     for name in own["buildings"]:
