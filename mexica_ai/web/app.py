@@ -28,6 +28,7 @@ from mexica_ai.draw.palette import style_sheet
 from mexica_ai.draw.shares import draw_shares
 from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.game import proposals, registry, teaching
+from mexica_ai.game.messages import language, say
 from mexica_ai.game.proposals import Verdict
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import Nullable, check_shape, choice
@@ -40,6 +41,7 @@ from mexica_ai.web.games import Game
 from mexica_ai.web.guard import MAX_RECORD
 from mexica_ai.web.jobs import Jobs
 from mexica_ai.web.journal import Folder
+from mexica_ai.web.language import Languages, page_languages
 from mexica_ai.web.lessons import Lessons
 from mexica_ai.web.requests import actions_of, body_of, language_of, line_of, number_of, theme_of, turn_of, viewer_of
 from mexica_ai.web.responses import EXCEPTION_HANDLERS, cacheable, download
@@ -154,8 +156,9 @@ class Site:
 
     async def page(self, request: Request) -> Response:
         """The shell page."""
-        shell = resources.files("mexica_ai.web") / "static" / "index.html"
-        return Response(shell.read_bytes(), media_type="text/html; charset=utf-8")
+        shell = (resources.files("mexica_ai.web") / "static" / "index.html").read_text(encoding="utf-8")
+        spoken = '<html lang="en" data-languages="{}">'.format(" ".join(page_languages()))
+        return Response(shell.replace('<html lang="en">', spoken, 1), media_type="text/html; charset=utf-8")
 
     async def palette(self, request: Request) -> Response:
         """The colours of pictures, and of the page around them."""
@@ -331,7 +334,7 @@ class Site:
         since = number_of(request, "since") or 0
         turns = game.turns[: number + max(since, with_turn)]
         exercise = game.table.number if game.drill is not None else None
-        key = json.dumps([game.id, exercise, number, part, viewer, theme, line, actions, with_turn, since, turns])
+        key = json.dumps([language(), game.id, exercise, number, part, viewer, theme, line, actions, with_turn, since, turns])
         svg = self._pictures.pop(key, None)
         if svg is None:
             svg = pictures.picture(
@@ -437,7 +440,7 @@ class Site:
         ident, viewer = request.query_params.get("game", ""), viewer_of(request)
         game = self.store.find(ident) if ident else None
         snapshot = game.snapshot(viewer) if game is not None else None
-        stream = Stream(ident, viewer)
+        stream = Stream(ident, viewer, language())
         if game is not None:
             stream.put("state", {"game": ident, "version": game.version, "snapshot": snapshot})
         return _Events(self.hub, stream)
@@ -464,7 +467,7 @@ def make_app(site: Site) -> Starlette:
     """Return the application of a site, without its guard."""
     return Starlette(
         routes=site.routes,
-        middleware=[Middleware(GZipMiddleware, minimum_size=500, compresslevel=5)],
+        middleware=[Middleware(GZipMiddleware, minimum_size=500, compresslevel=5), Middleware(Languages)],
         exception_handlers=EXCEPTION_HANDLERS,
     )
 
@@ -482,21 +485,21 @@ def _game_info(name: str, examples: list[str]) -> GameInfo:
         "players": list(range(2, entry.rules.max_players + 1)),
         "parts": list(boards.parts_of(entry)),
         "options": [
-            {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": _plain(option.default)}
+            {"name": option.name, "help": say(option.help), "kind": kinds[option.kind], "default": _plain(option.default)}
             for option in entry.starts.options
         ],
         "tools": [
             {
                 "name": tool.name,
                 "key": tool.key,
-                "label": tool.label,
+                "label": say(tool.label),
                 "any_order": tool.any_order,
                 "is_priced": tool.is_priced,
             }
             for tool in entry.picture.tools
         ],
         "grid": None if grid is None else {"rows": grid["rows"], "columns": grid["columns"]},
-        "proposals": None if proposals is None else {"label": proposals.label, "question": proposals.question},
+        "proposals": proposals and {"label": say(proposals.label), "question": say(proposals.question)},
         "examples": [{"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples],
         "languages": list(teaching.languages(name)),
         "has_guide": teaching.guide(name) is not None,

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
+from mexica_ai.game.phrases import ENGLISH
 from mexica_ai.web.errors import ApiError
 
 MAX_STREAMS = 8
@@ -23,10 +24,12 @@ class Stream:
         The id of its game; empty for a page without one.
     viewer : int or None
         The seat that looks at the page.
+    language : str
+        In which it is told.
     """
 
-    def __init__(self, game: str, viewer: int | None) -> None:
-        self.game, self.viewer = game, viewer
+    def __init__(self, game: str, viewer: int | None, language: str = ENGLISH) -> None:
+        self.game, self.viewer, self.language = game, viewer, language
         self._events: deque[tuple[str, dict[str, Any]]] = deque()
         self._analysis: dict[str, Any] | None = None
         self._news = asyncio.Event()

@@ -12,6 +12,7 @@ from mexica_ai import __version__
 from mexica_ai.analysis.annotate import TurnEvaluation, with_evaluations
 from mexica_ai.game import registry
 from mexica_ai.game.contract import Game as Kind
+from mexica_ai.game.messages import language
 from mexica_ai.game.position import Position
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.seats import Seat, seats_json
@@ -67,7 +68,7 @@ class Game(Kept):
         self.drill = Drill(table) if table.started.exercises else None
         self.telling = Telling()
         self._drafted: Draft | None = None
-        self._snapshots: dict[tuple[int | None, bool], StateJson] = {}
+        self._snapshots: dict[tuple[int | None, bool, str], StateJson] = {}
         self._seen: dict[int, list[list[str]]] = {}
 
     def follow(self, before: Table) -> None:
@@ -264,7 +265,7 @@ class Game(Kept):
         """
         viewer = visibility.viewer_for(self.table, viewer)
         handover = visibility.handover(self.table, viewer)
-        key = (viewer, handover is not None)
+        key = (viewer, handover is not None, language())
         if key not in self._snapshots:
             self._snapshots[key] = snapshot_of(self, viewer, handover)
         is_hidden = handover is not None

@@ -25,7 +25,7 @@ MAX_RECORD = 1 << 20
 LARGE = ("/api/games", "/api/draw", "/api/validate", "/api/edit")  # may have bodies of `MAX_RECORD`
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
     "trusted-types lit-html board"
 )
 HEADERS = {

@@ -21,6 +21,7 @@ from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines import EngineSpec
+from mexica_ai.game.messages import speaking
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.errors import MexicaAIError
@@ -106,7 +107,8 @@ class Jobs:
             return
         for stream in list(self._hub.of(game.id)):
             try:
-                snapshot = game.snapshot(stream.viewer)
+                with speaking(stream.language):
+                    snapshot = game.snapshot(stream.viewer)
             except ApiError:  # its viewer is no person any more
                 stream.close()
                 continue

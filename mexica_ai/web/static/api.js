@@ -1,6 +1,7 @@
 // @ts-check
 // Shared by all scripts: requests, pictures as elements, settings, and small templates.
 import {html, nothing, render, svg} from './vendor/lit-html.js';
+import {KEY, kept, language, t} from './words.js';
 
 export {html, nothing, render, svg};
 
@@ -11,7 +12,7 @@ const policy = globalThis.trustedTypes?.createPolicy('board', {createHTML: text 
 export class ApiError extends Error {
   constructor(status, body) {
     const {message: detail, ...more} = body ?? {};
-    super(more.words || detail || `The server answers ${status}.`);
+    super(more.words || detail || t('The server answers {status}.', {status}));
     Object.assign(this, {violations: [], ...more, detail, status});
   }
 }
@@ -26,8 +27,9 @@ function wait(change) {
 
 /** Send a request; return the JSON or text of the response. */
 export async function request(method, path, body = {}) {
-  const init = method === 'GET' ? {}
-    : {method, headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)};
+  const headers = {'Accept-Language': language};
+  const init = method === 'GET' ? {headers}
+    : {method, headers: {...headers, 'Content-Type': 'application/json'}, body: JSON.stringify(body)};
   wait(1);
   try {
     const answer = await fetch(path, init);
@@ -37,7 +39,7 @@ export async function request(method, path, body = {}) {
     if (!answer.ok) throw new ApiError(answer.status, isJson ? data : null);
     return data;
   } catch (error) {
-    throw error instanceof ApiError ? error : new ApiError(0, {message: 'The server does not answer.'});
+    throw error instanceof ApiError ? error : new ApiError(0, {message: t('The server does not answer.')});
   } finally {
     wait(-1);
   }
@@ -124,10 +126,9 @@ function turnWheels(old, root) {
 
 // --- settings, which the browser stores
 
-const KEY = 'mexica-ai';
 export const settings = {
-  theme: '', keys: true, motion: true, codes: false, zoom: true, fits: innerWidth > 600, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
-  ...JSON.parse(localStorage.getItem(KEY) ?? '{}'),
+  theme: '', language: '', keys: true, motion: true, codes: false, zoom: true, fits: innerWidth > 600, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
+  ...kept,
 };
 
 export function keep(changes = {}) {

@@ -14,6 +14,7 @@ import {create, takeSeats} from './setup.js';
 import {Stream} from './stream.js';
 import {followTurn} from './turns.js';
 import {view} from './view.js';
+import {t} from './words.js';
 
 const STEP_MS = 350, LEAST_MS = 600, MOST_MS = 2500;  // pause for each action of a turn; for each turn; for all, about
 const pause = ms => new Promise(done => { setTimeout(done, ms); });
@@ -186,7 +187,7 @@ export class Page {
       if (error.snapshot) {
         this.apply(error.snapshot);
         if (path === '/draft' && this.isMine && !this.snap.draft.actions.length) await this.put(body.actions);
-        this.tell('The game has changed in the meantime.');
+        this.tell(t('The game has changed in the meantime.'));
       } else this.tell(error.message);
       return null;
     }
@@ -212,7 +213,7 @@ export class Page {
     Object.assign(this, {isSending: true, shown: null});
     return this.inOrder(async () => {
       const {draft} = this.snap;
-      const done = isEnd && !draft.can_end ? this.tell(`The turn cannot end yet${draft.why_not && `: ${draft.why_not}`}.`)
+      const done = isEnd && !draft.can_end ? this.tell(draft.why_not ? t('The turn cannot end yet: {why}.', {why: draft.why_not}) : t('The turn cannot end yet.'))
         : await (this.snap.drill ? this.command('POST', '/drill', {do: 'answer', ...body}) : this.command('POST', '/turn', body));
       this.set({isSending: false});
       return done;
@@ -287,7 +288,7 @@ export class Page {
     const {entering, snap} = this;
     if (!this.isMine) return;
     if (!entering.entries.some(entry => entry.tool === name)) {
-      this.tell(`${entering.labelOf(name)}: ${snap.blocked[name] || 'not possible now'}.`);
+      this.tell(`${entering.labelOf(name)}: ${snap.blocked[name] || t('not possible now')}.`);
     } else if (entering.tool === name && !entering.taken.length) this.isQuiet ? this.set({isQuiet: false}) : this.back();
     else {
       if (!entering.choices().some(one => one.tool === name)) entering.reset();
@@ -542,7 +543,7 @@ export class Page {
     try {
       await request(method, path);
       this.set({deleted, games: (await request('GET', '/api/games')).games});
-      if (deleted) this.tell(`Deleted a game of ${this.titleOf(deleted.game)}.`);
+      if (deleted) this.tell(t('Deleted a game of {title}.', {title: this.titleOf(deleted.game)}));
     } catch (error) {
       this.tell(error.message);
     }
@@ -606,7 +607,7 @@ export class Page {
 
   label(target, legal) {
     const {game: {grid}, snap: {targets}} = this;
-    return [grid && target, named(this, targets[target]) ?? (grid ? '' : target.replace(/[:_]/g, ' ')), legal.length && `legal: ${legal.join(', ')}`]
+    return [grid && target, named(this, targets[target]) ?? (grid ? '' : target.replace(/[:_]/g, ' ')), legal.length && t('legal: {tools}', {tools: legal.join(', ')})]
       .filter(Boolean).join(', ');
   }
 }

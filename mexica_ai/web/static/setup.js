@@ -1,6 +1,7 @@
 // @ts-check
 // The form of a new game: who sits where; and the request that creates it.
 import {choice, find, html, nothing, request, seatMark} from './api.js';
+import {t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
 
@@ -14,18 +15,18 @@ const preset = (info, seat) => form.seats[seat] ?? {who: seat ? `level:${info.le
  */
 export function seatRows(page, players) {
   const {info} = page;
-  const who = [['person', 'Person'], ...info.levels.map(level => [`level:${level}`, `Level ${level}`]),
+  const who = [['person', t('Person')], ...info.levels.map(level => [`level:${level}`, t('Level {level}', {level})]),
     ...info.engines.map(name => [`name:${name}`, name])];
-  return html`<fieldset><legend>Seats</legend>${Array.from({length: players}, (_, seat) => {
+  return html`<fieldset><legend>${t('Seats')}</legend>${Array.from({length: players}, (_, seat) => {
     const now = preset(info, seat);
     const set = changes => {
       form.seats[seat] = {...now, ...changes};
       page.render();
     };
-    return html`<div class="row">${seatMark(seat)} Seat ${seat + 1} ${choice(`Seat ${seat + 1}`, who, now.who, value => set({who: value}))}
-      ${now.who === 'person' ? html`<input class="name" aria-label=${`Name of seat ${seat + 1}`} maxlength="24" autocomplete="off"
-        placeholder=${`Player ${seat + 1}`} .value=${now.name ?? ''} @input=${event => { form.seats[seat] = {...now, name: event.target.value}; }}>` : html`<label><input type="number" min="0.1" max=${info.caps.seconds} step="any"
-        .value=${String(now.seconds)} @change=${event => set({seconds: event.target.valueAsNumber || 1})}> s a turn</label>`}</div>`;
+    return html`<div class="row">${seatMark(seat)} ${t('Seat {number}', {number: seat + 1})} ${choice(t('Seat {number}', {number: seat + 1}), who, now.who, value => set({who: value}))}
+      ${now.who === 'person' ? html`<input class="name" aria-label=${t('Name of seat {number}', {number: seat + 1})} maxlength="24" autocomplete="off"
+        placeholder=${t('Player {number}', {number: seat + 1})} .value=${now.name ?? ''} @input=${event => { form.seats[seat] = {...now, name: event.target.value}; }}>` : html`<label><input type="number" min="0.1" max=${info.caps.seconds} step="any"
+        .value=${String(now.seconds)} @change=${event => set({seconds: event.target.valueAsNumber || 1})}> ${t('s a turn')}</label>`}</div>`;
   })}</fieldset>`;
 }
 
@@ -56,7 +57,7 @@ export async function create(page, body) {
   } catch (error) {
     if (error.reason === 'SEVERAL_RECORDS') form.several = {body, count: error.count, records: error.records};
     else form.faults = error.violations.length ? error.violations : [{words: error.message}];
-    page.tell(form.several ? `The file holds ${form.several.count} games: choose one.` : error.message);
+    page.tell(form.several ? t('The file holds {number} games: choose one.', {number: form.several.count}) : error.message);
     find('.several button')?.focus();
   }
 }

@@ -1,6 +1,7 @@
 // @ts-check
 // The stream of events that keeps a page current, and its reconnecting.
 import {query, request} from './api.js';
+import {language, t} from './words.js';
 
 /** The stream of a page's game. */
 export class Stream {
@@ -13,7 +14,7 @@ export class Stream {
   connect() {
     if (this.source || document.hidden) return;
     const {page} = this;
-    const source = this.source = new EventSource(`/api/events${query({game: page.snap.id, viewer: page.viewer})}`);
+    const source = this.source = new EventSource(`/api/events${query({game: page.snap.id, viewer: page.viewer, lang: language})}`);
     const on = (name, act) => source.addEventListener(name, ({data}) => act(JSON.parse(data)));
     source.onerror = () => this.retry();
     on('state', ({snapshot}) => {
@@ -39,7 +40,7 @@ export class Stream {
     });
     on('notice', ({message}) => page.tell(message));
     on('bye', () => {
-      page.tell('The server has stopped; the game is saved.');
+      page.tell(t('The server has stopped; the game is saved.'));
       this.retry();
     });
   }

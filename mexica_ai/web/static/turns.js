@@ -3,6 +3,7 @@
 import {button, find, html, nothing, seatMark} from './api.js';
 import {nameOf, named, told, who} from './people.js';
 import {create, readSeats, takeSeats} from './setup.js';
+import {t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
 
@@ -18,9 +19,9 @@ export function over(page) {
     create(page, {game, players, seats: readSeats(page.info, players)});
   };
   return html`<section class="card over" aria-labelledby="over"><h2 id="over">${winners.map((seat, index) => html`${
-        index ? ' and ' : nothing}${who(page, seat)}`)} ${winners.length > 1 ? 'share the win' : 'wins'}</h2>
+        index ? ` ${t('and')} ` : nothing}${who(page, seat)}`)} ${winners.length > 1 ? t('share the win') : t('wins')}</h2>
     ${page.sheet?.(page) ?? nothing}
-    <div class="row">${button('Review', () => page.go(0), {kind: 'primary'})}${button('Play again, seats rotated', again)}</div></section>`;
+    <div class="row">${button(t('Review'), () => page.go(0), {kind: 'primary'})}${button(t('Play again, seats rotated'), again)}</div></section>`;
 }
 
 /**
@@ -34,8 +35,8 @@ export function turnList(page) {
     if (rounds.at(-1)?.name !== turn.round) rounds.push({name: turn.round, turns: []});
     rounds.at(-1).turns.push(turn);
   }
-  return html`<section class="card journal" aria-labelledby="turns"><div class="row"><h2 id="turns">Turns</h2><span class="grow"></span>
-      ${page.isMine ? button('Resign', () => page.ask('resign'), {kind: 'link'}) : nothing}</div>
+  return html`<section class="card journal" aria-labelledby="turns"><div class="row"><h2 id="turns">${t('Turns')}</h2><span class="grow"></span>
+      ${page.isMine ? button(t('Resign'), () => page.ask('resign'), {kind: 'link'}) : nothing}</div>
     <div class="rounds" @pointerleave=${() => look(page, null)}>${rounds.map(({name, turns: some}) => html`<section>
       ${name ? html`<h3>${name}</h3>` : nothing}<ol start=${some[0].index + 1}>${some.map(turn => row(page, turn))}</ol></section>`)}</div></section>`;
 }
