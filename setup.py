@@ -238,13 +238,14 @@ setup(
             "openapi.json",
             "fonts/*.ttf",
             "fonts/*.txt",
+            "messages/*.json",
             "texts/*.json",
             "texts/*.md",
         ],
         "mexica_ai.web": [
             f"static/{folder}*.{ending}"
-            for folder in ("", "icons/", "vendor/")
-            for ending in ("js", "ts", "css", "html", "json", "txt", "svg", "png")
+            for folder in ("", "icons/", "messages/", "vendor/")
+            for ending in ("js", "ts", "css", "html", "json", "txt", "svg", "png", "webmanifest")
         ],
     },
     ext_modules=[]

@@ -20,7 +20,7 @@ _language: ContextVar[str] = ContextVar("language", default=ENGLISH)
 
 
 def add_messages(folder: Path) -> None:
-    """Have the sentences of a folder translated, too, such as those of a game: ``Path(__file__).with_name("messages")``."""
+    """Have the sentences of a folder translated, too, such as ``games/GAME/messages``."""
     if folder not in _folders:
         _folders.append(folder)
         _book.cache_clear()

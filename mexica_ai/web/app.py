@@ -334,7 +334,9 @@ class Site:
         since = number_of(request, "since") or 0
         turns = game.turns[: number + max(since, with_turn)]
         exercise = game.table.number if game.drill is not None else None
-        key = json.dumps([language(), game.id, exercise, number, part, viewer, theme, line, actions, with_turn, since, turns])
+        key = json.dumps(
+            [language(), game.id, exercise, number, part, viewer, theme, line, actions, with_turn, since, turns]
+        )
         svg = self._pictures.pop(key, None)
         if svg is None:
             svg = pictures.picture(
@@ -485,7 +487,12 @@ def _game_info(name: str, examples: list[str]) -> GameInfo:
         "players": list(range(2, entry.rules.max_players + 1)),
         "parts": list(boards.parts_of(entry)),
         "options": [
-            {"name": option.name, "help": say(option.help), "kind": kinds[option.kind], "default": _plain(option.default)}
+            {
+                "name": option.name,
+                "help": say(option.help),
+                "kind": kinds[option.kind],
+                "default": _plain(option.default),
+            }
             for option in entry.starts.options
         ],
         "tools": [
@@ -499,7 +506,9 @@ def _game_info(name: str, examples: list[str]) -> GameInfo:
             for tool in entry.picture.tools
         ],
         "grid": None if grid is None else {"rows": grid["rows"], "columns": grid["columns"]},
-        "proposals": proposals and {"label": say(proposals.label), "question": say(proposals.question)},
+        "proposals": None
+        if proposals is None
+        else {"label": say(proposals.label), "question": say(proposals.question)},
         "examples": [{"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples],
         "languages": list(teaching.languages(name)),
         "has_guide": teaching.guide(name) is not None,

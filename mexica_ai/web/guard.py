@@ -25,8 +25,8 @@ MAX_RECORD = 1 << 20
 LARGE = ("/api/games", "/api/draw", "/api/validate", "/api/edit")  # may have bodies of `MAX_RECORD`
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
-    "trusted-types lit-html board"
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types lit-html board"
 )
 HEADERS = {
     "Content-Security-Policy": POLICY,

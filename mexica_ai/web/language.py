@@ -25,7 +25,7 @@ def page_languages() -> tuple[str, ...]:
 
 def preferred(header: str) -> str:
     """Return the language of ``Accept-Language`` that the server speaks and that is wanted most; English if none is."""
-    found = {}
+    found: dict[str, float] = {}
     for part in header.split(",")[:20]:
         if (match := _RANGE.fullmatch(part)) and float(match[2] or 1) > 0:
             found.setdefault(match[1].lower(), float(match[2] or 1))

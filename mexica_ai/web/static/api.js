@@ -1,7 +1,7 @@
 // @ts-check
 // Shared by all scripts: requests, pictures as elements, settings, and small templates.
 import {html, nothing, render, svg} from './vendor/lit-html.js';
-import {KEY, kept, language, t} from './words.js';
+import {KEY, kept, language, LANGUAGES, t} from './words.js';
 
 export {html, nothing, render, svg};
 
@@ -161,6 +161,15 @@ export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other
 export const choice = (label, options, value, run) => html`<select aria-label=${label}
   @change=${event => run(event.target.value)}>${options.map(([one, words]) => html`
     <option value=${one} ?selected=${String(one) === String(value)}>${words}</option>`)}</select>`;
+
+const inItself = code => new Intl.DisplayNames([code], {type: 'language'}).of(code);
+
+/** A select of the languages that have message files; a change loads the page anew. */
+export const languages = () => LANGUAGES.length < 2 ? nothing : html`<label>${t('Language')} ${choice(t('Language'),
+  [['', t('system')], ...LANGUAGES.map(code => [code, inItself(code)])], settings.language, chosen => {
+    keep({language: chosen});
+    location.reload();
+  })}</label>`;
 
 const SHAPES = [
   'M10 2L18.5 16.8H1.5Z', 'M10 2.5a7.5 7.5 0 1 0 .01 0Z', 'M3.5 3.5h13v13h-13Z', 'M10 1.5L18.5 10L10 18.5L1.5 10Z',

@@ -1,8 +1,8 @@
 // @ts-check
 // Dialogs. They are loaded when the first one is opened.
-import {button, choice, html, keep, nothing, settings} from './api.js';
+import {button, choice, html, keep, languages, nothing, settings} from './api.js';
 import {create, readSeats, seatRows} from './setup.js';
-import {LANGUAGES, nameOfLanguage, t} from './words.js';
+import {t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
 
@@ -38,12 +38,6 @@ const KEYS = [
   ['Z', t('on the board: enlarge it where the focus is')], ['?', t('this list')],
   ['← → Home End', t('in a review: turns')], ['N P', t('in a review: next and previous ?')],
 ];
-
-const languages = () => html`${t('Language')} ${choice(t('Language'), [['', t('system')], ...LANGUAGES.map(one => [one, nameOfLanguage(one)])],
-  settings.language, language => {
-    keep({language});
-    location.reload();
-  })}`;
 
 /** @param {Page} page */
 function help(page) {

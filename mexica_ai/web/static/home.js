@@ -1,6 +1,6 @@
 // @ts-check
 // The start page: a new game, a record or a position from a file, an example; and the list of saved games.
-import {button, html, nothing, seatMark} from './api.js';
+import {button, html, languages, nothing, seatMark} from './api.js';
 import {create, form, readSeats, seatRows} from './setup.js';
 import {t} from './words.js';
 
@@ -24,7 +24,7 @@ export function home(page) {
     ${form.several ? several(page) : nothing}
     ${faults.length ? html`<ul class="fault" role="alert">${faults.map(({path, words}) => html`
       <li title=${path || nothing}>${words}</li>`)}</ul>` : nothing}</section>
-    ${kept(page)}</main>`;
+    ${kept(page)}<p class="row soft">${languages()}</p></main>`;
 }
 
 /** @param {Page} page */

@@ -38,9 +38,3 @@ export function t(sentence, gaps) {
   parts.push(text.slice(end));
   return parts.every(part => ['string', 'number'].includes(typeof part)) ? parts.join('') : parts;
 }
-
-/** A sentence that is translated later: message files have it. */
-export const noted = (/** @type {string} */ sentence) => sentence;
-
-/** The name of a language in itself. */
-export const nameOfLanguage = (/** @type {string} */ code) => new Intl.DisplayNames([code], {type: 'language'}).of(code) ?? code;
