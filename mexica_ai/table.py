@@ -445,7 +445,7 @@ class Table:
     @property
     def tree(self) -> Line:
         """The turns with the comments on them, and the variations beside them."""
-        return fit(self.lines, self.turns)
+        return self.lines if self.lines.turns == self.turns else fit(self.lines, self.turns)
 
     def drawn(self) -> list[str]:
         """Return the random event that is due. With luck, the same comes after the same turns."""

@@ -335,14 +335,20 @@ def comment(tree: Line, path: Path, number: int, text: str) -> Line:
     Raises
     ------
     NotationError
-        There is no such place; reason NO_LINE or OUT_OF_RANGE. Or the text is too long; reason TOO_LONG.
+        There is no such place; reason NO_LINE or OUT_OF_RANGE. Or the text is too long for a variation; TOO_LONG.
     """
-    if len(text) > MAX_COMMENT:
-        problem = f"comment: given {len(text):,} characters; expected {MAX_COMMENT:,} at most"
-        raise NotationError(problem, reason="TOO_LONG", path="comment")
     if number != line_at(tree, path).at:
         path = climb(tree, path, number)
+    if path:
+        check_comment(text, "comment")
     return _commented(tree, path, number, text)
+
+
+def check_comment(text: str, path: str) -> None:
+    """Raise NotationError if a text is too long for a comment; `path` is where it stands."""
+    if len(text) > MAX_COMMENT:
+        problem = f"{path}: given {len(text):,} characters; expected {MAX_COMMENT:,} at most"
+        raise NotationError(problem, reason="TOO_LONG", path=path)
 
 
 def _commented(tree: Line, path: Path, number: int, text: str) -> Line:

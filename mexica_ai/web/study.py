@@ -17,7 +17,7 @@ from mexica_ai.game.notes import SHAPE, Note, read_note
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.records import VERSION
-from mexica_ai.game.variations import Line, Turn, climb, format_path, turns_along, walk
+from mexica_ai.game.variations import Line, Turn, check_comment, climb, format_path, turns_along, walk
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Nullable, check_shape
@@ -70,6 +70,7 @@ class Study:
         game.check_version(data["version"], viewer)
         visibility.require_open(game.table)
         note = read_note({key: data[key] for key in data if key not in ("version", "viewer")}, "request")
+        check_comment(note.text, "request.text")
         if note.change == "add":
             note = _whole(game, note)
         game.change(lambda table: commands.note(table, note), version=data["version"], viewer=viewer)

@@ -158,7 +158,8 @@ def test_places_that_are_not_there_are_refused():
     with pytest.raises(NotationError, match="expected a variation"):
         remove(tree, ())
     with pytest.raises(NotationError, match="expected 10,000 at most"):
-        comment(tree, (), 0, "x" * (MAX_COMMENT + 1))
+        comment(tree, path, 2, "x" * (MAX_COMMENT + 1))
+    assert comment(tree, (), 0, "x" * (MAX_COMMENT + 1)).comment  # as in records
 
 
 def test_a_tree_is_not_too_deep_and_not_too_large(monkeypatch):

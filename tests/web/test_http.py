@@ -224,7 +224,7 @@ def test_comments_and_variations_of_a_record_stay(page):
     position.push("take 2 1")
     inner = {"at": 2, "turns": [["take 3 3"]], "comment": "or this"}
     variation = {"at": 1, "turns": [["take 2 2"], ["take 1 2"]], "comments": ["!", ""], "variations": [inner]}
-    kept = {"comment": "club", "comments": ["why?", ""], "variations": [variation]}
+    kept = {"comment": "club " * 5000, "comments": ["why?", ""], "variations": [variation]}
     record = ai.make_record(position, **kept)
     made = page.call("POST", "/api/games", {"text": json.dumps(record), "seats": PERSONS}, 201)
     found = page.call("GET", f"/api/games/{made['id']}/record")
