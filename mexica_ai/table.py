@@ -12,19 +12,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from mexica_ai.analysis.annotate import TurnEvaluation, evaluation_of
-from mexica_ai.analysis.drill import Exercise, Outcome, exercise_of
+from mexica_ai.analysis.annotate import TurnEvaluation
+from mexica_ai.analysis.drill import Exercise, Outcome
 from mexica_ai.game import registry
-from mexica_ai.game.clock import Clock, read_clock
-from mexica_ai.game.notes import Note, noted, notes_of, read_note
+from mexica_ai.game.clock import Clock
+from mexica_ai.game.notes import Note, noted, notes_of
 from mexica_ai.game.position import Position
-from mexica_ai.game.records import EVALUATION, check_evaluations
+from mexica_ai.game.records import check_evaluations
 from mexica_ai.game.variations import Line, climb, fit, turns_along
 from mexica_ai.io.errors import GameOverError, NotationError
-from mexica_ai.io.figures import check_seed
 from mexica_ai.io.json_types import JsonObject
-from mexica_ai.io.strict import Nullable, check_shape, quote
-from mexica_ai.seats import OTHER, SEAT, Seat, seat_of
+from mexica_ai.io.strict import quote
+from mexica_ai.seats import OTHER, Seat
 
 VERSION = 1  # of a journal
 
@@ -239,83 +238,9 @@ class Evaluated:
 Kept = Turned | TookBack | Resigned | Seated | Posed | Tried | Annotated | Evaluated | Invited | Timed | Note | PlayedOn
 Event = Kept | Drafted | HandedOver
 
-_HEAD = {
-    "journal": int,
-    "created": str,
-    "start": dict,
-    "seats": [{**SEAT, "title?": str}],
-    "open": bool,
-    "draws": bool,
-    "drill?": [dict],
-    "clock?": dict,
-    "dealt?": bool,
-    "guided?": bool,
-    "luck?": int,
-}
-_CLOCK_REST = ("bank_s", "increment_s", "running", "since_s", "fallen")
-_OUTCOME = {"solved": bool, "points": int, "tries": int}
 
-
-def read_started(entry: JsonObject) -> Started:
-    """Return the event of the first line of a journal; NotationError if it is none."""
-    if entry.get("journal") != VERSION:
-        raise _bad("journal", entry.get("journal"), f"version {VERSION}")
-    check_shape(entry, _HEAD, "start")
-    seats = [seat_of(one, f"seats[{number}]") for number, one in enumerate(entry["seats"])]
-    exercises = [exercise_of(one, f"drill[{index}]") for index, one in enumerate(entry.get("drill", []))]
-    start = Position.from_json(entry["start"])
-    clock = read_clock(entry["clock"], len(seats), "clock") if "clock" in entry else None
-    return Started(
-        start,
-        tuple(seats),
-        entry["created"],
-        entry["open"],
-        entry["draws"],
-        tuple(exercises),
-        clock,
-        entry.get("dealt", False),
-        entry.get("guided", False),
-        check_seed(entry.get("luck")),
-    )
-
-
-def read_event(entry: JsonObject) -> Kept:
-    """Return the event of another line of a journal; NotationError if it is none."""
-    if "invited" in entry:
-        check_shape(entry, {"invited": int, "nonce": Nullable(str)}, "entry")
-        return Invited(entry["invited"], entry["nonce"])
-    if "clock" in entry:
-        check_shape(entry, {"clock": {"left_s": [float], **dict.fromkeys(_CLOCK_REST, object)}}, "entry")
-        return Timed(read_clock(entry["clock"], len(entry["clock"]["left_s"]), "clock"))
-    match entry:
-        case {"turn": _}:
-            check_shape(entry, {"turn": [str], "over?": bool}, "entry")
-            return Turned(tuple(entry["turn"]), entry.get("over", False))
-        case {"back": int(limit)}:
-            return TookBack(limit)
-        case {"resigned": int(seat)}:
-            return Resigned(seat)
-        case {"person": int(seat)}:
-            return Seated(seat)
-        case {"guided": False}:
-            return PlayedOn()
-        case {"exercise": int(number)}:
-            return Posed(number)
-        case {"outcome": data}:
-            check_shape(data, _OUTCOME, "outcome")
-            return Tried(Outcome(**data))
-        case {"annotation": seconds}:
-            check_shape(seconds, Nullable(float), "annotation")
-            return Annotated(seconds)
-        case {"evaluation": data}:
-            check_shape(data, EVALUATION, "evaluation")
-            return Evaluated(evaluation_of(data))
-        case {"lines": data}:
-            return read_note(data, "lines")
-    raise _bad("entry", entry, "one of a game")
-
-
-def _bad(path: str, given: object, expected: str) -> NotationError:
+def bad_event(path: str, given: object, expected: str) -> NotationError:
+    """Return the error of an event that cannot be."""
     return NotationError(f"{path}: given {quote(given)}; expected {expected}", reason="BAD_EVENT", path=path)
 
 
@@ -511,11 +436,11 @@ class Table:
                 return self._after_take_back(limit)
             case Resigned(seat):
                 if self.is_over or self.exercise is not None or not 0 <= seat < len(self.seats):
-                    raise _bad("resigned", seat, "a seat of a game that goes on")
+                    raise bad_event("resigned", seat, "a seat of a game that goes on")
                 return self._changed(resigned=seat, draft=())
             case Seated(seat):
                 if not 0 <= seat < len(self.seats) or self.exercise is not None:
-                    raise _bad("person", seat, "a seat")
+                    raise bad_event("person", seat, "a seat")
                 return self._changed(seats=(*self.seats[:seat], Seat(), *self.seats[seat + 1 :]))
             case PlayedOn():
                 return self._changed(is_guided=False)
@@ -525,13 +450,13 @@ class Table:
                 return self._after_invitation(seat, nonce)
             case Timed(clock):
                 if len(clock.left_s) != len(self.seats):
-                    raise _bad("clock.left_s", list(clock.left_s), f"{len(self.seats)} times")
+                    raise bad_event("clock.left_s", list(clock.left_s), f"{len(self.seats)} times")
                 return replace(self, clock=clock)
             case Posed(number):
                 return self._put_up(number)
             case Tried(outcome):
                 if self.exercise is None:
-                    raise _bad("outcome", asdict(outcome), "a drill")
+                    raise bad_event("outcome", asdict(outcome), "a drill")
                 return self._changed(outcomes={**self.outcomes, self.number: outcome})
             case Annotated(seconds):
                 kept = self.evaluations if self.seconds in (None, seconds) else {}
@@ -539,7 +464,7 @@ class Table:
             case Evaluated(evaluation):
                 index = evaluation.turn_index
                 if not 0 <= index < len(self.turns) or tuple(evaluation.turn) != self.turns[index]:
-                    raise _bad("evaluation.turn_index", index, "the turn that was played there")
+                    raise bad_event("evaluation.turn_index", index, "the turn that was played there")
                 return replace(self, evaluations={**self.evaluations, index: evaluation})
             case Note():
                 return self._changed(lines=self._after_note(event))
@@ -557,7 +482,7 @@ class Table:
 
     def _after_take_back(self, limit: int) -> Table:
         if not 0 <= limit <= len(self.turns):
-            raise _bad("back", limit, f"0 to {len(self.turns)}")
+            raise bad_event("back", limit, f"0 to {len(self.turns)}")
         return self._changed(
             positions=self.positions[: limit + 1],
             turns=self.turns[:limit],
@@ -569,17 +494,17 @@ class Table:
     def _after_invitation(self, seat: int, nonce: str | None) -> Table:
         """Let a seat be played by an invitation, or at the screen again. One person always plays there."""
         if seat not in self.persons or self.exercise is not None:
-            raise _bad("invited", seat, "the seat of a person")
+            raise bad_event("invited", seat, "the seat of a person")
         invites = {one: kept for one, kept in self.invites.items() if one != seat}
         if nonce is not None:
             invites[seat] = nonce
         if not set(self.persons) - set(invites):
-            raise _bad("invited", seat, "a person without an invitation besides")
+            raise bad_event("invited", seat, "a person without an invitation besides")
         return self._changed(invites=invites)
 
     def _after_note(self, note: Note) -> Line:
         if self.exercise is not None:
-            raise _bad("lines", note.to_json(), "a game, not a drill")
+            raise bad_event("lines", note.to_json(), "a game, not a drill")
         tree = self.tree
         if note.change == "add":
             along = turns_along(tree, climb(tree, note.line, note.at))[: note.at]
@@ -589,7 +514,7 @@ class Table:
     def _put_up(self, number: int) -> Table:
         """Put up an exercise in place of the game."""
         if not 0 <= number < len(self.started.exercises):
-            raise _bad("exercise", number, f"one of {len(self.started.exercises)}")
+            raise bad_event("exercise", number, f"one of {len(self.started.exercises)}")
         exercise = self.started.exercises[number]
         world = Position(exercise.world.game, exercise.world.state)
         seats = tuple(Seat() if seat == exercise.seat else OTHER for seat in range(world.players))
@@ -602,7 +527,7 @@ def begin(started: Started, version: int = 0) -> Table:
     """Return the table after its first event; its version is the one after the given."""
     start = Position(started.start.game, started.start.state)
     if len(started.seats) != start.players:
-        raise _bad("seats", len(started.seats), f"{start.players} seats")
+        raise bad_event("seats", len(started.seats), f"{start.players} seats")
     table = Table(
         started, started.seats, (start,), version=version + 1, clock=started.clock, is_guided=started.is_guided
     )

@@ -33,17 +33,21 @@ from mexica_ai.game.proposals import Verdict
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import Nullable, check_shape, choice
 from mexica_ai.rpc.client import AsyncClient
+from mexica_ai.table import Table
 from mexica_ai.web import boards, commands, editor, pictures, starts, visibility
 from mexica_ai.web.clicks import why_not
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub, Stream
+from mexica_ai.web.friends import Friends
 from mexica_ai.web.games import Game
 from mexica_ai.web.guard import MAX_RECORD
+from mexica_ai.web.guests import guest_of, page_of, player_of, require_command, viewer_of
 from mexica_ai.web.jobs import Jobs
 from mexica_ai.web.journal import Folder
 from mexica_ai.web.language import Languages, page_languages
 from mexica_ai.web.lessons import Lessons
-from mexica_ai.web.requests import actions_of, body_of, language_of, line_of, number_of, theme_of, turn_of, viewer_of
+from mexica_ai.web.own import Results
+from mexica_ai.web.requests import actions_of, body_of, language_of, line_of, number_of, theme_of, turn_of
 from mexica_ai.web.responses import EXCEPTION_HANDLERS, cacheable, download
 from mexica_ai.web.seats import DEFAULT_LEVEL, MAX_SECONDS, bad_value
 from mexica_ai.web.snapshot_types import GameInfo, Info
@@ -90,9 +94,13 @@ class Site:
     folder : Folder
     client : AsyncClient
     engines : mapping of str to EngineSpec
+    invites : str
+        That of the `Credentials`.
     """
 
-    def __init__(self, folder: Folder, client: AsyncClient, engines: Mapping[str, EngineSpec]) -> None:
+    def __init__(
+        self, folder: Folder, client: AsyncClient, engines: Mapping[str, EngineSpec], invites: str = ""
+    ) -> None:
         self._client = client
         self.hub = Hub()
         self.jobs = Jobs(client, self.hub, engines)
@@ -104,6 +112,8 @@ class Site:
         self._pictures: dict[str, str] = {}
         self.hub.on_leave = self._left
         self.hub.on_join = self._joined
+        friends = Friends(self.store, self.hub, self.jobs, invites)
+        self.hub.on_change = friends.tell_presence
         self.routes = [
             Route("/", self.page),
             Route("/edit", self.page),
@@ -132,6 +142,8 @@ class Site:
             Route("/api/proposal", self.proposal, methods=["POST"]),
             Route("/api/events", self.events),
             *Lessons(self.store).routes,
+            *friends.routes,
+            *Results(self.store).routes,
             *editor.ROUTES,
             *Study(self._game_of, self._respond, client).routes,
         ]
@@ -139,11 +151,21 @@ class Site:
     # --- games
 
     def _joined(self, ident: str) -> None:
-        self.jobs.go_on(self.store.find(ident))
+        game = self.store.find(ident)
+        game.resume_clock()
+        self.jobs.flags.watch(game)
+        self.jobs.go_on(game)
 
     def _left(self, ident: str) -> None:
         with contextlib.suppress(ApiError):  # it was deleted
             self.jobs.leave(self.store.find(ident))
+
+    def table_of(self, ident: str) -> Table | None:
+        """Return the table of a game, for the guard."""
+        try:
+            return self.store.find(ident).table
+        except ApiError:
+            return None
 
     def _game_of(self, request: Request) -> Game:
         return self.store.find(request.path_params["game"])
@@ -173,7 +195,7 @@ class Site:
             ],
             "levels": list(levels.LEVELS),
             "levels_default": DEFAULT_LEVEL,
-            "engines": list(self.jobs.engines.specs),
+            "engines": list(self.jobs.engines.specs) if guest_of(request) is None else [],
             "caps": {"seconds": MAX_SECONDS, "candidates": MAX_CANDIDATES, "body": MAX_RECORD},
         }
         return JSONResponse(info)
@@ -210,7 +232,7 @@ class Site:
     async def snapshot(self, request: Request) -> JSONResponse:
         """The state of a game, as a page shows it."""
         game = self._game_of(request)
-        viewer = viewer_of(request)
+        viewer = page_of(request, game, number_of(request, "viewer"))
         if request.query_params.get("open") == "1":
             game.change(functools.partial(commands.hand_over, viewer=viewer))
         return JSONResponse(game.snapshot(viewer))
@@ -234,7 +256,7 @@ class Site:
     async def draft(self, request: Request) -> JSONResponse:
         """Replace the turn being entered."""
         game, data = self._game_of(request), await body_of(request, _DRAFT)
-        viewer = data.get("viewer")
+        viewer = player_of(request, game, data.get("viewer"))
         if data["version"] == game.version - 1 and data["actions"] == game.draft:
             return JSONResponse(game.snapshot(viewer))  # the answer to the same request was lost
         enter = functools.partial(commands.enter, viewer=viewer, actions=data["actions"], language=language_of(request))
@@ -246,19 +268,21 @@ class Site:
         game, data = self._game_of(request), await body_of(request)
         event = data.pop("event", None) if isinstance(data, dict) else None
         check_shape(data, _TURN, "request")
-        viewer = data.get("viewer")
+        viewer = player_of(request, game, data.get("viewer"))
         chosen = [name for name in _COMMANDS if data.get(name)] + ["event"] * bool(event)
         if len(chosen) > 1:
             raise NotationError(
                 f"request: given {', '.join(chosen)}; expected one of them", reason="BAD_REQUEST", path="request"
             )
+        require_command(request, chosen)
+        self.jobs.flags.fall(game)
         game.check_version(data["version"], viewer)
         if game.drill is not None:
             raise ApiError(422, "DRILL", "the game is an exercise of a drill; expected an answer, not a turn")
         change = functools.partial(game.change, version=data["version"], viewer=viewer)
         match chosen:
             case ["takeback"]:
-                change(commands.take_back)
+                change(functools.partial(commands.take_back, viewer=viewer))
                 await self.jobs.cancel_thinking(game)
             case ["event"]:
                 change(functools.partial(commands.happen, event=event))
@@ -311,7 +335,9 @@ class Site:
     async def why(self, request: Request) -> JSONResponse:
         """Why what a person clicks is not possible."""
         query = request.query_params
-        answer = why_not(self._game_of(request), viewer_of(request), query.get("tool", ""), query.getlist("targets"))
+        game = self._game_of(request)
+        viewer = player_of(request, game, number_of(request, "viewer"))
+        answer = why_not(game, viewer, query.get("tool", ""), query.getlist("targets"))
         return JSONResponse(answer)
 
     # --- positions, pictures, files
@@ -319,14 +345,14 @@ class Site:
     async def at(self, request: Request) -> JSONResponse:
         """A position of a game as text."""
         game = self._game_of(request)
-        viewer = game.require_view(viewer_of(request))
+        viewer = game.require_view(seat_of(request, game))
         position = pictures.position_of(game, turn_of(request), viewer, line_of(request), actions_of(request))
         return JSONResponse({"text": str(position)})
 
     async def picture(self, request: Request) -> Response:
         """A picture of a position of a game."""
         game = self._game_of(request)
-        viewer = game.require_view(viewer_of(request))
+        viewer = game.require_view(seat_of(request, game))
         theme = theme_of(request)
         number, part = turn_of(request), request.path_params["part"]
         line, actions = line_of(request), actions_of(request)
@@ -360,7 +386,7 @@ class Site:
         number = number_of(request, "at")
         if number is None:
             number = len(game.positions) - 1
-        position = game.view_of(game.at(number), game.require_view(viewer_of(request)))
+        position = game.view_of(game.at(number), game.require_view(seat_of(request, game)))
         name = f"{game.name}-{game.id[:8]}-{number}"
         return download(json.dumps(position.to_json()) + "\n", f"{name}.json")
 
@@ -384,7 +410,7 @@ class Site:
             raise bad_value("request.seconds", seconds, f"a number above 0, at most {MAX_SECONDS:g}, or null")
         if not 1 <= candidates <= MAX_CANDIDATES:
             raise bad_value("request.candidates", candidates, f"an integer from 1 to {MAX_CANDIDATES}")
-        viewer = game.require_view(data.get("viewer"))
+        viewer = game.require_view(viewer_of(request, game, data.get("viewer")))
         await self._require_service()
         key = self.jobs.analyze(
             game,
@@ -406,7 +432,7 @@ class Site:
         """End an analysis, and return its result."""
         game = self._game_of(request)
         await self.jobs.end_analysis(game)
-        viewer = visibility.viewer_for(game.table, viewer_of(request))
+        viewer = visibility.viewer_for(game.table, seat_of(request, game))
         analysis = game.analysis
         return JSONResponse({"analysis": analysis if analysis and analysis["viewer"] == viewer else None})
 
@@ -439,10 +465,11 @@ class Site:
 
     async def events(self, request: Request) -> Response:
         """The stream of a page."""
-        ident, viewer = request.query_params.get("game", ""), viewer_of(request)
+        ident = request.query_params.get("game", "")
         game = self.store.find(ident) if ident else None
+        viewer = None if game is None else page_of(request, game, number_of(request, "viewer"))
         snapshot = game.snapshot(viewer) if game is not None else None
-        stream = Stream(ident, viewer, language())
+        stream = Stream(ident, viewer, language(), guest_of(request))
         if game is not None:
             stream.put("state", {"game": ident, "version": game.version, "snapshot": snapshot})
         return _Events(self.hub, stream)
@@ -463,6 +490,11 @@ class _Events(EventSourceResponse):
     async def _send_events(stream: Stream) -> AsyncIterator[ServerSentEvent]:
         async for event, data in stream.events():
             yield ServerSentEvent(json.dumps(data, separators=(",", ":")), event=event)
+
+
+def seat_of(request: Request, game: Game) -> int | None:
+    """Return the seat whose view a page gets, by its query."""
+    return viewer_of(request, game, number_of(request, "viewer"))
 
 
 def make_app(site: Site) -> Starlette:

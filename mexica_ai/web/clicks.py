@@ -11,6 +11,7 @@ from mexica_ai.game.entry import MENU
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
 from mexica_ai.seats import names_of
+from mexica_ai.web import visibility
 from mexica_ai.web.errors import ApiError
 
 if TYPE_CHECKING:
@@ -47,9 +48,10 @@ def why_not(game: Game, viewer: int | None, tool: str, targets: Sequence[str]) -
     ApiError
         If the viewer is not to move, or there is no such tool or target.
     """
+    is_theirs = visibility.is_theirs(game.table, viewer, game.mover)
     viewer = game.require_view(viewer)
     seat = game.mover
-    if seat is None or seat not in game.persons or viewer not in (None, seat):
+    if seat is None or seat not in game.persons or viewer not in (None, seat) or not is_theirs:
         raise ApiError(403, "NOT_YOUR_TURN", f"the game waits for: {game.waiting}; expected the viewer to move")
     picture = game.kind.picture
     if tool and tool not in [one.name for one in picture.tools]:

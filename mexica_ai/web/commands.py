@@ -17,6 +17,7 @@ from mexica_ai.table import (
     Evaluated,
     Event,
     HandedOver,
+    Invited,
     PlayedOn,
     Posed,
     Resigned,
@@ -41,6 +42,8 @@ def person_to_move(table: Table, viewer: int | None) -> int:
     seat = table.mover
     if seat is None or seat not in table.persons:
         raise ApiError(422, "NOT_YOUR_TURN", f"the game waits for: {table.waiting}; expected a person to move")
+    if not visibility.is_theirs(table, viewer, seat):
+        raise ApiError(403, "NOT_YOUR_TURN", f"seat {seat} is to move, on another page")
     if not visibility.is_open(table) and visibility.require_view(table, viewer) != seat:
         raise ApiError(403, "NOT_YOUR_TURN", f"seat {seat} is to move")
     return seat
@@ -128,21 +131,22 @@ def happen(table: Table, event: Any = True) -> list[Event]:
 # --- the course of the game
 
 
-def take_back_limit(table: Table) -> int | None:
+def take_back_limit(table: Table, viewer: int | None = None) -> int | None:
     """Return the number of turns left after the last turn of a person is taken back; None if it cannot be.
 
-    A turn in which a person has uncovered something stays, and so does the end of a game that has shown hands.
+    A turn in which a person has uncovered something stays, and so do the end of a game that has shown hands, a fallen
+    flag, and the turn of a seat that is played on another page than the viewer's.
     """
     persons, positions = table.persons, table.positions
     is_blind = not visibility.was_always_open(table)
-    if is_blind and table.is_over:
+    if (is_blind and table.is_over) or table.is_out_of_time:
         return None
     if table.resigned is not None:
-        return len(table.turns)
+        return len(table.turns) if visibility.is_theirs(table, viewer, table.resigned) else None
     for index in range(len(table.turns) - 1, -1, -1):
         mover = positions[index].to_move
         if mover in persons:
-            return index
+            return index if visibility.is_theirs(table, viewer, mover) else None
         if is_blind and index > 0 and positions[index].is_chance:  # within the turn of a person
             before, after = positions[index - 1].to_move, positions[index + 1].to_move
             if before is not None and before == after and before in persons:
@@ -150,9 +154,9 @@ def take_back_limit(table: Table) -> int | None:
     return None
 
 
-def take_back(table: Table) -> list[Event]:
+def take_back(table: Table, viewer: int | None = None) -> list[Event]:
     """Take back the last turn of a person, with all turns after it."""
-    limit = take_back_limit(table)
+    limit = take_back_limit(table, viewer)
     if limit is None:
         raise ApiError(422, "NOTHING_TO_TAKE_BACK", "there is no turn of a person that can be taken back")
     return [TookBack(limit)]
@@ -168,7 +172,25 @@ def seat_person(table: Table, seat: int) -> list[Event]:
 def hand_over(table: Table, viewer: int | None) -> list[Event]:
     """Give the screen to the person whose view is asked for."""
     seat = visibility.viewer_for(table, viewer)
-    return [] if visibility.is_open(table) or len(table.persons) < 2 else [HandedOver(seat)]
+    is_alone = len(table.local) < 2 or viewer in table.invites
+    return [] if visibility.is_open(table) or is_alone else [HandedOver(seat)]
+
+
+def invite(table: Table, seat: int, nonce: str | None) -> list[Event]:
+    """Let the person of a seat play by an invitation with a nonce; None: at the screen of the owner again."""
+    if table.exercise is not None or table.is_over:
+        raise ApiError(422, "NO_INVITE", "the game is over, or a drill; expected one that goes on")
+    if seat not in (table.persons if nonce is not None else table.invites):
+        what = "the seat of a person" if nonce is not None else "a seat with an invitation"
+        raise ApiError(422, "NO_INVITE", f"seat: given {seat}; expected {what}")
+    if nonce is not None and not set(table.local) - {seat}:
+        raise ApiError(422, "LAST_SEAT", "seat: the last one of a person here; expected one of several")
+    return [Invited(seat, nonce)]
+
+
+def fall(table: Table, seat: int) -> list[Event]:
+    """End the game: the time of a seat is up, and it has lost."""
+    return [Resigned(seat)]
 
 
 # --- drills and annotations

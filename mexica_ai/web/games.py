@@ -17,8 +17,8 @@ from mexica_ai.game.position import Position
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.seats import Seat, seats_json
 from mexica_ai.session import record_of
-from mexica_ai.table import Table, seen_turn
-from mexica_ai.web import commands, visibility
+from mexica_ai.table import Table, Timed, seen_turn
+from mexica_ai.web import clocks, commands, visibility
 from mexica_ai.web.drills import Drill
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.guides import guide_json
@@ -37,7 +37,9 @@ from mexica_ai.web.telling import Telling
 from mexica_ai.web.turn_entry import Draft, ending_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from mexica_ai.table import Event
 
 
 class Game(Kept):
@@ -55,6 +57,8 @@ class Game(Kept):
         The state of its jobs, as pages show it.
     drill : Drill or None
         The drill whose exercise it shows; then nothing is played in it, but answered.
+    clock : Clock or None
+        Of its persons, as it runs.
     """
 
     def __init__(self, table: Table, ident: str | None = None) -> None:
@@ -66,14 +70,35 @@ class Game(Kept):
         self.thinking: JsonObject | None = None
         self.analysis: JsonObject | None = None
         self.drill = Drill(table) if table.started.exercises else None
+        self.clock = table.clock
         self.telling = Telling()
         self._drafted: Draft | None = None
-        self._snapshots: dict[tuple[int | None, bool, str], StateJson] = {}
+        self._snapshots: dict[tuple[int | None, bool, int | None, str], StateJson] = {}
         self._seen: dict[int, list[list[str]]] = {}
+
+    def beside(self, table: Table) -> Sequence[Event]:
+        """Return how the clock stands when a command leads to a table, if it changes."""
+        if self.clock is None:
+            return []
+        clock = clocks.follow(self.clock, self.table, table)
+        return [] if clock is self.clock else [Timed(clocks.paused(clock))]
+
+    def resume_clock(self) -> None:
+        """Let the clock run after a pause of the process."""
+        if self.clock is not None:
+            self.clock = self.clock.resume(clocks.now_s())
+
+    def keep_clock(self) -> None:
+        """Write on disk how the clock stands, before the process ends."""
+        if (clock := self.clock) is not None and clock.falls_at() is not None and not self.is_deleted:
+            self.change(lambda table: [Timed(clocks.paused(clock))])
 
     def follow(self, before: Table) -> None:
         """Forget what was worked out from the table before."""
         table = self.table
+        if table.clock is not before.clock:
+            self.clock = table.clock
+            self.resume_clock()
         if self.drill is not None:
             self.drill.follow(table)
         if table.version != before.version:
@@ -261,23 +286,28 @@ class Game(Kept):
         Parameters
         ----------
         viewer : int or None
-            The seat of the page; None: the person to move.
+            The seat of the page; None: the person to move. One with an invitation has the page of that, which gets
+            nothing that an engine has found, until the game is over.
         """
-        viewer = visibility.viewer_for(self.table, viewer)
+        guest = viewer if viewer in self.table.invites else None
+        viewer = visibility.viewer_for(self.table, None if guest is not None and self.is_over else viewer)
         handover = visibility.handover(self.table, viewer)
-        key = (viewer, handover is not None, language())
+        key = (viewer, handover is not None, guest, language())
         if key not in self._snapshots:
-            self._snapshots[key] = snapshot_of(self, viewer, handover)
-        is_hidden = handover is not None
-        analysis = self.analysis
+            self._snapshots[key] = snapshot_of(self, viewer, handover, guest)
+        is_hidden = handover is not None or (guest is not None and not self.is_over)
+        analysis, thinking = self.analysis, self.thinking
         if analysis is not None and (is_hidden or analysis["viewer"] != viewer):
             analysis = None
+        if thinking is not None and guest is not None:
+            thinking = {**thinking, "message": ""}
         annotation = self.annotation_json(turns=self.is_open and not is_hidden)
         annotation.setdefault("turns", [])
         return {
             **self._snapshots[key],
             "version": self.version,
-            "thinking": cast("ThinkingJson | None", self.thinking),
+            "clock": clocks.clock_json(self),
+            "thinking": cast("ThinkingJson | None", thinking),
             "analysis": cast("AnalysisJson | None", analysis),
             "annotation": annotation,
             "drill": None if self.drill is None else self.drill.to_json(),

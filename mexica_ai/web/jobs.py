@@ -29,11 +29,13 @@ from mexica_ai.io.json_types import JsonObject
 from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.seats import Seat
 from mexica_ai.web import commands, pictures
+from mexica_ai.web.clocks import Flags
 from mexica_ai.web.drills import SEARCH_S, Drill
 from mexica_ai.web.engines import Engines
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub
 from mexica_ai.web.games import Game
+from mexica_ai.web.guests import may_follow
 from mexica_ai.web.snapshot_types import EvaluationJson
 from mexica_ai.web.snapshots import evaluation_json
 from mexica_ai.web.telling import tell_line
@@ -82,6 +84,7 @@ class Jobs:
         self._analyses: _Tasks = {}
         self._annotations: _Tasks = {}
         self._judged: _Tasks = {}
+        self.flags = Flags(self.send_state)
         self._serial = 0
 
     @staticmethod
@@ -105,22 +108,31 @@ class Jobs:
         """Send the state of a game to all its pages, to each in its view."""
         if game.is_deleted:
             return
+        self.flags.watch(game)
         for stream in list(self._hub.of(game.id)):
             try:
                 with speaking(stream.language):
-                    snapshot = game.snapshot(stream.viewer)
+                    snapshot = game.snapshot(stream.viewer) if may_follow(stream, game.table) else None
             except ApiError:  # its viewer is no person any more
+                snapshot = None
+            if snapshot is None:
                 stream.close()
-                continue
-            stream.put("state", self._event(game, snapshot=snapshot))
+            else:
+                stream.put("state", self._event(game, snapshot=snapshot))
 
     @staticmethod
     def _event(game: Game, **data: Any) -> JsonObject:
         return {"game": game.id, "version": game.version, **data}
 
-    def _broadcast(self, game: Game, event: str, **data: Any) -> None:
-        if not game.is_deleted:
-            self._hub.broadcast(game.id, event, self._event(game, **data))
+    def _broadcast(self, game: Game, event: str, for_guests: JsonObject | None, **data: Any) -> None:
+        """Send an event to all pages of a game; in one for guests other data, or nothing, until the game is over."""
+        if game.is_deleted:
+            return
+        for stream in list(self._hub.of(game.id)):
+            if stream.guest is None or game.is_over:
+                stream.put(event, self._event(game, **data))
+            elif for_guests is not None:
+                stream.put(event, self._event(game, **{**data, **for_guests}))
 
     # --- turns of engines
 
@@ -243,7 +255,7 @@ class Jobs:
             "state": state,
             "message": message,
         }
-        self._broadcast(game, "thinking", **game.thinking)
+        self._broadcast(game, "thinking", {"message": ""}, **game.thinking)
 
     async def stop_thinking(self, game: Game) -> None:
         """Let the engine that thinks play its best turn so far."""
@@ -371,7 +383,10 @@ class Jobs:
             return
         for stream in list(self._hub.of(game.id)):
             with contextlib.suppress(ApiError):
-                if game.require_view(stream.viewer) == data["viewer"]:
+                if stream.guest is not None and not game.is_over:
+                    continue
+                viewer = stream.viewer if stream.guest is None else None
+                if game.require_view(viewer) == data["viewer"]:
                     stream.put("analysis", self._event(game, **data))
 
     async def end_analysis(self, game: Game) -> None:
@@ -433,7 +448,7 @@ class Jobs:
         data: JsonObject = {**game.annotation_json(turns=False)}
         if turn is not None and game.is_open:
             data["turn"] = turn
-        self._broadcast(game, "annotation", **data)
+        self._broadcast(game, "annotation", None, **data)
 
     async def end_annotation(self, game: Game) -> None:
         """Stop the annotation of a game; it can go on later."""
@@ -494,6 +509,7 @@ class Jobs:
         for tasks in (self._turns, self._analyses, self._annotations, self._judged):
             if (task := tasks.pop(game, None)) is not None:
                 task.cancel()
+        self.flags.forget(game)
         self.engines.close(game)
 
     async def close(self) -> None:

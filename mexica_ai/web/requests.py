@@ -40,11 +40,6 @@ def turn_of(request: Request) -> int:
     return int(text)
 
 
-def viewer_of(request: Request) -> int | None:
-    """Return the seat whose view is requested."""
-    return number_of(request, "viewer")
-
-
 def language_of(request: Request) -> str:
     """Return the language of the words in the answer: that of the query, else the first that the header names."""
     accepted = request.headers.get("accept-language", "")

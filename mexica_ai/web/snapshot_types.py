@@ -17,6 +17,16 @@ class SeatJson(TypedDict):
     title: str
 
 
+class ClockJson(TypedDict):
+    """The clocks of the persons, in seconds."""
+
+    bank: float
+    increment: float
+    left: list[float | None]  # None: no person's
+    running: int | None  # the seat whose time runs now
+    fallen: list[int]
+
+
 class StepJson(TypedDict):
     """An action of the turn that is being entered."""
 
@@ -244,6 +254,9 @@ class StateJson(ShownJson):
     names: list[str]
     viewer: int | None
     handover: int | None
+    guest: int | None  # the seat of a page that was opened by an invitation
+    away: list[int]  # the seats that are played by invitations
+    is_mine: bool  # whether this page is to move
     open: bool
     scores: list[float]
     to_move: int | None
@@ -263,6 +276,7 @@ class Snapshot(StateJson):
     analysis: AnalysisJson | None
     annotation: AnnotationJson
     drill: DrillJson | None
+    clock: ClockJson | None
 
 
 class SummaryJson(TypedDict):
@@ -279,6 +293,57 @@ class SummaryJson(TypedDict):
     drill: NotRequired[DrillSummaryJson | None]
     guide: NotRequired[GuideJson | None]
     error: NotRequired[str]
+
+
+class LevelJson(TypedDict):
+    """A level: its name, a sentence about it, and by game how strong it is; None: not measured."""
+
+    level: int
+    name: str
+    words: str
+    strength: dict[str, str | None]
+
+
+class ResultJson(TypedDict):
+    """A finished game of the owner."""
+
+    id: str
+    game: str
+    seat: int
+    level: int  # of all others; 0: others
+    share: float  # of the win
+    scores: list[float]
+    begun: str
+
+
+class RowJson(TypedDict):
+    """The results in a game against a level."""
+
+    game: str
+    level: int
+    games: int
+    wins: int
+    shared: int
+    losses: int
+    share: float
+    share_of_points: float | None
+    trend: str
+
+
+class NextJson(TypedDict):
+    """The level that comes next in a game."""
+
+    level: int
+    words: str
+
+
+class ResultsJson(TypedDict):
+    """The owner's results, the newest first, and what follows from them."""
+
+    levels: list[LevelJson]
+    results: list[ResultJson]
+    statistics: list[RowJson]
+    next: dict[str, NextJson]
 
 
 class OptionInfo(TypedDict):

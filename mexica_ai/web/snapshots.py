@@ -25,6 +25,7 @@ from mexica_ai.web.snapshot_types import (
 )
 from mexica_ai.web.study import comments_json, lines_json
 from mexica_ai.web.turn_entry import Draft, blocked_tools, entries_of, walks_json, why_not_ended
+from mexica_ai.web.visibility import is_theirs
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
@@ -58,10 +59,19 @@ _NOTHING: ShownJson = {
 }
 
 
-def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> StateJson:
-    """Return the part of a snapshot that changes only with the version; a handover leaves out all that is hidden."""
+def snapshot_of(game: Game, viewer: int | None, handover: int | None, guest: int | None) -> StateJson:
+    """Return the part of a snapshot that changes only with the version; a handover leaves out all that is hidden.
+
+    `guest` is the seat of a page that was opened by an invitation.
+    """
     now = game.now
-    shown = _NOTHING if handover is not None else _shown(game, viewer)
+    is_mine = (
+        game.mover is not None
+        and game.mover in game.persons
+        and viewer in (None, game.mover)
+        and is_theirs(game.table, guest, game.mover)
+    )
+    shown = _NOTHING if handover is not None else _shown(game, viewer, is_mine)
     return {
         "id": game.id,
         "run": RUN,
@@ -73,6 +83,9 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> StateJs
         "names": names_of(game.seats),
         "viewer": viewer,
         "handover": handover,
+        "guest": guest,
+        "away": sorted(game.table.invites),
+        "is_mine": is_mine,
         "open": game.is_open,
         "scores": now.scores,
         "to_move": game.mover,
@@ -80,16 +93,15 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> StateJs
         "resigned": game.table.resigned,
         "winners": game.table.winners,
         "waiting": cast("Waiting", game.waiting),
-        "can_take_back": take_back_limit(game.table) is not None,
+        "can_take_back": take_back_limit(game.table, guest) is not None,
         "num_turns": len(game.positions) - 1,
         "guide": guide_json(game.table),
         **shown,
     }
 
 
-def _shown(game: Game, viewer: int | None) -> ShownJson:
+def _shown(game: Game, viewer: int | None, is_mine: bool) -> ShownJson:
     """Return what a viewer sees of the turns, the position and the turn being entered."""
-    is_mine = game.mover is not None and game.mover in game.persons and viewer in (None, game.mover)
     draft = game.drafted() if is_mine else Draft(game.view_of(game.now, viewer))
     position = draft.position
     is_entering = is_mine and not draft.is_ended

@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mexica_ai.analysis.annotate import TurnEvaluation, explained, recorded_evaluations, replay_played
 from mexica_ai.analysis.drill import Exercise
 from mexica_ai.game import registry
+from mexica_ai.game.clock import Clock, new_clock
 from mexica_ai.game.notes import notes_of
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.position_text import position_data
@@ -21,20 +22,9 @@ from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Nullable, check_options, check_shape
 from mexica_ai.seats import OTHER, SEAT, Seat
-from mexica_ai.table import (
-    Annotated,
-    Evaluated,
-    Event,
-    Posed,
-    Resigned,
-    Started,
-    Table,
-    Turned,
-    begin,
-    fold,
-    read_event,
-    read_started,
-)
+from mexica_ai.session import same_deal
+from mexica_ai.table import Annotated, Evaluated, Event, Posed, Resigned, Started, Table, Turned, begin, fold
+from mexica_ai.table_lines import read_event, read_started
 from mexica_ai.web.commands import MAX_TURNS
 from mexica_ai.web.drills import exercises_of_game, exercises_of_text, looks_like_drill
 from mexica_ai.web.errors import ApiError, api_error
@@ -60,8 +50,11 @@ _NEW = {
     "at?": Nullable(int),
     "open?": Nullable(bool),
     "draws?": bool,
+    "clock?": Nullable({"bank_s": float, "increment_s": float}),
+    "again?": str,
+    "by?": int,
 }
-_SOURCES = ("game", "position", "text", "example", "from", "guide")
+_SOURCES = ("game", "position", "text", "example", "from", "guide", "again")
 
 
 def create(
@@ -126,7 +119,11 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
         raise NotationError(
             f"{path}.record: expected with text or example", reason="BAD_REQUEST", path=f"{path}.record"
         )
+    if "again" in data:
+        return Game(_same_deal(find(data["again"]).table, data.get("by", 1)))
     if (exercises := _exercises(data, text, find, path)) is not None:
+        if data.get("clock") is not None:
+            raise bad_value(f"{path}.clock", data["clock"], "null, for it is a drill")
         return Game(_drill_table(exercises, data.get("mistakes", {}).get("turn", 0)))
     if "from" in data:
         start = _from_game(find(data["from"]), data.get("at"))
@@ -144,8 +141,16 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
     is_shared = data.get("open")
     if is_shared is None:
         is_shared = start.is_review and not has_engines
-    draws, luck = data.get("draws", True), resolve_seed(None)
-    started = Started(position.start, tuple(seats), _now(), is_shared, draws, luck=luck)
+    started = Started(
+        position.start,
+        tuple(seats),
+        _now(),
+        is_shared,
+        data.get("draws", True),
+        luck=resolve_seed(None),
+        clock=_clock(data.get("clock"), seats, path),
+        is_dealt="game" in data,
+    )
     events: list[Event] = [Turned(tuple(turn)) for turn in position.history]
     if start.resigned is not None:
         events.append(Resigned(start.resigned))
@@ -153,6 +158,32 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
         events += [Annotated(start.seconds), *map(Evaluated, start.evaluations)]
     events += notes_of(start.lines)
     return Game(fold(started, events, _new_version()))
+
+
+def _clock(data: JsonObject | None, seats: Sequence[Seat], path: str) -> Clock | None:
+    """Return the clock of a request."""
+    if data is None:
+        return None
+    if all(seat.kind == "engine" for seat in seats):
+        raise bad_value(f"{path}.clock", data, "null, for no person plays")
+    try:
+        return new_clock(len(seats), data["bank_s"], data["increment_s"])
+    except NotationError as error:
+        where = f"{path}.clock.{error.path}"
+        raise NotationError(f"{path}.clock.{error}", reason=error.reason, path=where) from None
+
+
+def _same_deal(source: Table, by: int) -> Table:
+    """Return the start of a game that is over, in which each player sits some seats further; invitations are gone."""
+    if source.exercise is not None or not source.is_over:
+        raise ApiError(422, "NOT_OVER", "again: expected a game that is over")
+    if not 0 <= by < len(source.seats):
+        raise bad_value("request.by", by, f"seats further: 0 to {len(source.seats) - 1}")
+    start, seats = same_deal(source.positions[0], source.seats, by)
+    begun = source.started
+    clock = None if begun.clock is None else new_clock(len(seats), begun.clock.bank_s, begun.clock.increment_s)
+    started = replace(begun, start=start, seats=tuple(seats), created=_now(), clock=clock, is_guided=False)
+    return begin(started, _new_version())
 
 
 def _now() -> str:

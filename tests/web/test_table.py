@@ -14,7 +14,8 @@ from mexica_ai.game.notes import Note
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.seats import Seat
-from mexica_ai.table import Started, begin, fold, read_event, read_started
+from mexica_ai.table import Started, begin, fold
+from mexica_ai.table_lines import read_event, read_started
 from mexica_ai.web import commands, starts, visibility
 from mexica_ai.web.errors import ApiError
 

@@ -12,6 +12,7 @@ const dialogs = {
   resign: (/** @type {Page} */ page) => html`<h2>${t('Resign?')}</h2><p>${t('The game ends, and the others win.')}</p>
     ${button(t('Resign'), () => page.close(() => page.turn({resign: true})), {kind: 'primary'})}`,
   proposal,
+  invite: (/** @type {Page} */ page) => page.friends.invites(page),
   on: (/** @type {Page} */ page) => html`<h2>${t('Play on from turn {number}', {number: page.spot.at})}</h2>${seatRows(page, page.snap.players)}
     ${button(t('Start'), () => create(page, {from: page.snap.id, at: page.spot.at, seats: readSeats(page.info, page.snap.players)}), {
       kind: 'primary big'})}`,
@@ -48,5 +49,7 @@ function help(page) {
     </tbody></table>`)}</div><h2>${t('Settings')}</h2>
     <div class="row">${t('Colours')} ${choice(t('Colours'), [['', t('system')], ['light', t('light')], ['dark', t('dark')]], settings.theme, theme => keep({theme}))}
       ${languages()}</div>
+    <div class="row">${t('When it is my move')} ${choice(t('When it is my move'), [['', t('nothing')], ['title', t('the title says so')],
+      ['sound', t('the title says so, with a sound')]], settings.call, call => keep({call}))}</div>
     ${check('codes', t('turns as text forms, such as canal C5-D5'))}${check('keys', t('keys for tools'))}${check('zoom', t('enlarge small text under the pointer'))}${check('motion', t('show turns of engines action by action'))}`;
 }

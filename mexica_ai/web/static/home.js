@@ -24,7 +24,7 @@ export function home(page) {
     ${form.several ? several(page) : nothing}
     ${faults.length ? html`<ul class="fault" role="alert">${faults.map(({path, words}) => html`
       <li title=${path || nothing}>${words}</li>`)}</ul>` : nothing}</section>
-    ${kept(page)}<p class="row soft">${languages()}</p></main>`;
+    ${kept(page)}${page.own?.results(page) ?? nothing}<p class="row soft">${languages()}</p></main>`;
 }
 
 /** @param {Page} page */
@@ -47,6 +47,7 @@ function newGame(page) {
     event.preventDefault();
     create(page, {
       game: game.name, players, seats: readSeats(info, players), seed: form.seed ? Number(form.seed) : null, draws: !form.isTable,
+      clock: form.minutes ? {bank_s: 60 * form.minutes, increment_s: form.increment ?? 0} : null,
       options: Object.fromEntries(game.options.filter(({name}) => name in given && given[name] !== '').map(
         ({name, kind}) => [name, read(kind, given[name])])),
     });
@@ -61,6 +62,9 @@ function newGame(page) {
           @input=${event => { given[name] = event.target.value; }}>`}</label>`)}
       <label class="row"><input type="checkbox" .checked=${form.isTable ?? false}
         @change=${event => { form.isTable = event.target.checked; }}> ${t('random events are drawn at a real table and typed in')}</label>
+      <div class="row">${t('a clock of persons:')} <label><input type="number" min="1" max="1440" step="any" .value=${String(form.minutes ?? '')}
+        @input=${event => { form.minutes = event.target.valueAsNumber || null; }}> ${t('minutes')}</label> <label><input type="number" min="0" max="3600"
+        .value=${String(form.increment ?? '')} @input=${event => { form.increment = event.target.valueAsNumber || 0; }}> ${t('s more for each turn')}</label></div>
       <label class="row">${t('seed')} <input inputmode="numeric" pattern="[0-9]*" .value=${form.seed ?? ''} placeholder=${t('drawn')}
         @input=${event => { form.seed = event.target.value; }}></label></details>
     <button class="primary big">${t('Start')}</button></form>`;

@@ -36,6 +36,10 @@ export class Page {
   /** @type {any} */ peek;  // the candidate that is pointed at
   /** @type {number | null} */ looked;  // index of the turn that is pointed at
   /** @type {any} */ reply;  // what a dialog shows
+  /** @type {any} */ own;  // the module of the own results
+  /** @type {import('./snapshot').ResultsJson} */ results;
+  /** @type {any} */ friends;  // the module of clocks and of persons elsewhere
+  /** @type {number[] | undefined} */ present;  // the seats whose pages are open
   /** @type {string | null} */ dialog;  // the one that is open
   /** @type {((page: Page) => any) | null} */ sheet;  // the template of the score sheet, once it is loaded
   /** @type {string | null} */ open;  // the candidate that is open
@@ -50,6 +54,7 @@ export class Page {
   isChoice = false;
   isBefore = false;
   isSending = false;
+  isCalled = false;  // whether the title says that the person is to move
   isDragged = false;
   isQuiet = false;
   entering = new Entering();
@@ -80,6 +85,13 @@ export class Page {
       this.failure = error.message;
     }
     this.render();
+    if (this.games) this.count();
+  }
+
+  // The own results, and the names of levels, once the page is there.
+  async count() {
+    const [own, results] = await Promise.all([import('./own.js'), request('GET', '/api/results').catch(() => null)]);
+    if (results) this.set({own, results});
   }
 
   begin(snapshot) {
@@ -88,7 +100,7 @@ export class Page {
     if (location.hash === '#review' && !snapshot.drill) this.mode = 'review';
     this.apply(snapshot);
     addEventListener('keydown', event => onKey(this, event));
-    document.addEventListener('visibilitychange', () => document.hidden ? this.stream.disconnect() : this.stream.connect());
+    document.addEventListener('visibilitychange', () => document.hidden && !settings.call ? this.stream.disconnect() : this.stream.connect());
     addEventListener('pointerdown', () => this.note && this.set({note: null}));
     setInterval(() => this.snap.thinking && this.render(), 500);
     this.stream.connect();
@@ -146,6 +158,14 @@ export class Page {
     if (isRestarted && turns.length === known) this.putBack(old.draft.actions);
     if (!snapshot.is_over) this.sheet = null;
     else if (!old?.is_over) this.loadSheet();
+    if (snapshot.clock || snapshot.away.length || settings.call) this.meet(old);
+    this.render();
+  }
+
+  // Clocks, persons elsewhere, and the call to move.
+  async meet(old) {
+    this.friends = await import('./friends.js');
+    this.friends.follow(this, old);
     this.render();
   }
 
@@ -229,8 +249,8 @@ export class Page {
   // --- a turn
 
   get isMine() {
-    const {waiting, handover, drill} = this.snap;
-    return this.mode === 'play' && waiting === 'person' && handover == null && !this.shown && !this.isSending
+    const {waiting, handover, drill, is_mine: isMine} = this.snap;
+    return this.mode === 'play' && waiting === 'person' && isMine && handover == null && !this.shown && !this.isSending
       && (!drill || drill.state === 'enter');
   }
 
@@ -506,6 +526,7 @@ export class Page {
 
   async ask(dialog) {
     if (dialog === 'on') takeSeats(this.snap.seats);
+    if (dialog === 'invite') this.friends = await import('./friends.js');
     this.reply = null;
     this.dialogs ??= await import('./dialogs.js');
     this.set({dialog});
@@ -566,7 +587,7 @@ export class Page {
 
   render() {
     render(view(this), find('#app'));
-    document.title = this.snap ? `${this.titleOf(this.snap.game)} · mexica-ai` : 'mexica-ai';
+    document.title = this.snap ? `${this.isCalled ? 'Your move · ' : ''}${this.titleOf(this.snap.game)} · mexica-ai` : 'mexica-ai';
     if (this.chip == null) find('.chips')?.scrollTo(9999, 0);
     this.paint();
   }

@@ -25,7 +25,7 @@ export function reviewBar(page) {
       ${to('›', t('A turn on'), at + 1)}${to('»', t('To the end'), turns.length)}<span class="soft">${at} / ${turns.length}</span></div>
     <div class="row">${button(t('Before the turn'), () => page.set({isBefore: !page.isBefore, isChoice: false}), {
       pressed: page.isBefore, off: !at})}${mark(t('Previous ?'), -1)}${mark(t('Next ?'), 1)}<span class="grow"></span>
-      ${button(t('Play on from here'), () => page.ask('on'))}</div>
+      ${page.snap.guest != null ? nothing : button(t('Play on from here'), () => page.ask('on'))}</div>
     <div class="played">${page.line.length ? sideLine(page) : playedTurn(page, turns[at - 1])}</div></section>`;
 }
 

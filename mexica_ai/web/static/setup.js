@@ -15,7 +15,8 @@ const preset = (info, seat) => form.seats[seat] ?? {who: seat ? `level:${info.le
  */
 export function seatRows(page, players) {
   const {info} = page;
-  const who = [['person', t('Person')], ...info.levels.map(level => [`level:${level}`, t('Level {level}', {level})]),
+  const known = page.results?.levels;  // the names of levels come later
+  const who = [['person', t('Person')], ...info.levels.map(level => [`level:${level}`, t('Level {level}', {level}) + (known ? `: ${known[level - 1].name}` : '')]),
     ...info.engines.map(name => [`name:${name}`, name])];
   return html`<fieldset><legend>${t('Seats')}</legend>${Array.from({length: players}, (_, seat) => {
     const now = preset(info, seat);
@@ -26,8 +27,14 @@ export function seatRows(page, players) {
     return html`<div class="row">${seatMark(seat)} ${t('Seat {number}', {number: seat + 1})} ${choice(t('Seat {number}', {number: seat + 1}), who, now.who, value => set({who: value}))}
       ${now.who === 'person' ? html`<input class="name" aria-label=${t('Name of seat {number}', {number: seat + 1})} maxlength="24" autocomplete="off"
         placeholder=${t('Player {number}', {number: seat + 1})} .value=${now.name ?? ''} @input=${event => { form.seats[seat] = {...now, name: event.target.value}; }}>` : html`<label><input type="number" min="0.1" max=${info.caps.seconds} step="any"
-        .value=${String(now.seconds)} @change=${event => set({seconds: event.target.valueAsNumber || 1})}> ${t('s a turn')}</label>`}</div>`;
-  })}</fieldset>`;
+        .value=${String(now.seconds)} @change=${event => set({seconds: event.target.valueAsNumber || 1})}> ${t('s a turn')}</label>`}${page.own?.about(page, now.who) ?? nothing}</div>`;
+  })}${page.own?.advice(page, level => {
+    for (let seat = 0; seat < players; seat += 1) {
+      const now = preset(info, seat);
+      if (now.who.startsWith('level:')) form.seats[seat] = {...now, who: `level:${level}`};
+    }
+    page.render();
+  }) ?? nothing}</fieldset>`;
 }
 
 /** The seats of the form for a request. */

@@ -9,6 +9,15 @@ export interface SeatJson {
   title: string;
 }
 
+/** The clocks of the persons, in seconds. */
+export interface ClockJson {
+  bank: number;
+  increment: number;
+  left: Array<number | null>;
+  running: number | null;
+  fallen: Array<number>;
+}
+
 /** An action of the turn that is being entered. */
 export interface StepJson {
   action: string;
@@ -230,6 +239,9 @@ export interface StateJson {
   names: Array<string>;
   viewer: number | null;
   handover: number | null;
+  guest: number | null;
+  away: Array<number>;
+  is_mine: boolean;
   open: boolean;
   scores: Array<number>;
   to_move: number | null;
@@ -264,6 +276,9 @@ export interface Snapshot {
   names: Array<string>;
   viewer: number | null;
   handover: number | null;
+  guest: number | null;
+  away: Array<number>;
+  is_mine: boolean;
   open: boolean;
   scores: Array<number>;
   to_move: number | null;
@@ -278,6 +293,7 @@ export interface Snapshot {
   analysis: AnalysisJson | null;
   annotation: AnnotationJson;
   drill: DrillJson | null;
+  clock: ClockJson | null;
 }
 
 /** A game in the list of games; of one that cannot be read, its id and the error. */
@@ -293,6 +309,52 @@ export interface SummaryJson {
   drill?: DrillSummaryJson | null;
   guide?: GuideJson | null;
   error?: string;
+}
+
+/** A level: its name, a sentence about it, and by game how strong it is; None: not measured. */
+export interface LevelJson {
+  level: number;
+  name: string;
+  words: string;
+  strength: Record<string, string | null>;
+}
+
+/** A finished game of the owner. */
+export interface ResultJson {
+  id: string;
+  game: string;
+  seat: number;
+  level: number;
+  share: number;
+  scores: Array<number>;
+  begun: string;
+}
+
+/** The results in a game against a level. */
+export interface RowJson {
+  game: string;
+  level: number;
+  games: number;
+  wins: number;
+  shared: number;
+  losses: number;
+  share: number;
+  share_of_points: number | null;
+  trend: string;
+}
+
+/** The level that comes next in a game. */
+export interface NextJson {
+  level: number;
+  words: string;
+}
+
+/** The owner's results, the newest first, and what follows from them. */
+export interface ResultsJson {
+  levels: Array<LevelJson>;
+  results: Array<ResultJson>;
+  statistics: Array<RowJson>;
+  next: Record<string, NextJson>;
 }
 
 /** An option of a new game. */

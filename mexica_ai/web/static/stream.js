@@ -1,6 +1,6 @@
 // @ts-check
 // The stream of events that keeps a page current, and its reconnecting.
-import {query, request} from './api.js';
+import {query, request, settings} from './api.js';
 import {language, t} from './words.js';
 
 /** The stream of a page's game. */
@@ -12,7 +12,7 @@ export class Stream {
   }
 
   connect() {
-    if (this.source || document.hidden) return;
+    if (this.source || document.hidden && !settings.call) return;
     const {page} = this;
     const source = this.source = new EventSource(`/api/events${query({game: page.snap.id, viewer: page.viewer, lang: language})}`);
     const on = (name, act) => source.addEventListener(name, ({data}) => act(JSON.parse(data)));
@@ -37,6 +37,10 @@ export class Stream {
       const turns = page.snap.annotation.turns.filter(one => one.turn_index !== turn?.turn_index);
       Object.assign(page.snap.annotation, rest, {turns: turn ? [...turns, turn] : turns});
       page.render();
+    });
+    on('presence', async ({seats}) => {
+      page.friends ??= await import('./friends.js');
+      page.friends.note(page, seats);
     });
     on('notice', ({message}) => page.tell(message));
     on('bye', () => {
@@ -69,7 +73,8 @@ export class Stream {
       await request('GET', `/api/games/${page.snap.id}${query({viewer: page.viewer})}`);
       this.connect();
     } catch (error) {
-      if (![401, 404].includes(error.status)) this.retry();
+      if (error.status === 403) location.reload();  // its seat is played on another page by now
+      else if (![401, 404].includes(error.status)) this.retry();
       else {
         clearTimeout(this.warning);
         page.set({isLost: false, isGone: error.status === 404});

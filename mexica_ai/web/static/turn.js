@@ -10,23 +10,23 @@ import {t} from './words.js';
 
 /** @param {Page} page */
 function status(page) {
-  const {snap: {waiting, thinking, to_move: seat, turns, draft}, shown} = page;
+  const {snap: {waiting, thinking, to_move: seat, turns, draft, guest}, shown} = page;
   if (shown) {
     const turn = turns[shown.index];
     return html`${turn?.seat == null ? who(page, null) : t('{who} plays', {who: who(page, turn.seat)})}
       ${button(t('Skip'), () => page.set({shown: null}), {kind: 'link'})}`;
   }
   if (waiting === 'over') return html`<b>${t('The game is over')}</b>`;
-  if (waiting === 'event') return html`${t('A random event is due')} ${button(t('Draw'), () => page.turn({event: true}), {kind: 'primary'})}`;
+  if (waiting === 'event') return html`${t('A random event is due')} ${guest != null ? nothing : button(t('Draw'), () => page.turn({event: true}), {kind: 'primary'})}`;
   const mover = html`<b>${who(page, seat)}</b>`;
   if (waiting === 'person') return draft.left ? t('{who} to move, {left} left', {who: mover, left: draft.left}) : t('{who} to move', {who: mover});
-  if (thinking?.state === 'failed') {
+  if (thinking?.state === 'failed' && guest == null) {
     return html`${mover} <span class="fault">${thinking.message}</span> ${button(t('Try again'), () => page.turn({retry: true}))}
       ${button(t('Play myself'), () => page.turn({seat, person: true}))}`;
   }
   const seconds = thinking ? Math.max(Date.now() / 1000 - thinking.since, 0).toFixed(0) : 0;
   return html`<span class="pulse">${mover}</span> ${thinking?.state === 'queued'
-    ? `${t('waits for a free search slot')} ${thinking.message}` : t('thinks, {seconds} s', {seconds})} ${button(t('Stop and play'), () => page.turn({stop: true}))}`;
+    ? `${t('waits for a free search slot')} ${thinking.message}` : t('thinks, {seconds} s', {seconds})} ${guest != null ? nothing : button(t('Stop and play'), () => page.turn({stop: true}))}`;
 }
 
 /**

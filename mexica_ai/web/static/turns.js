@@ -21,7 +21,8 @@ export function over(page) {
   return html`<section class="card over" aria-labelledby="over"><h2 id="over">${winners.map((seat, index) => html`${
         index ? ` ${t('and')} ` : nothing}${who(page, seat)}`)} ${winners.length > 1 ? t('share the win') : t('wins')}</h2>
     ${page.sheet?.(page) ?? nothing}
-    <div class="row">${button(t('Review'), () => page.go(0), {kind: 'primary'})}${button(t('Play again, seats rotated'), again)}</div></section>`;
+    <div class="row">${button(t('Review'), () => page.go(0), {kind: 'primary'})}${page.snap.guest != null ? nothing : html`${
+      button(t('Play again, seats rotated'), again)}${button(t('The same deal, seats rotated'), () => create(page, {again: page.snap.id}))}`}</div></section>`;
 }
 
 /**

@@ -19,11 +19,14 @@ import {t} from './words.js';
 export function view(page) {
   const {snap, failure, info} = page;
   const state = failure ? html`<p role="alert">${failure}</p><a href="/">${t('All games')}</a>` : html`<p>${t('Loading …')}</p>`;
-  return html`<header class="top"><a class="brand" href="/"><svg viewBox="0 0 32 32" aria-hidden="true"><path
+  const isGuest = snap?.guest != null;
+  return html`<header class="top"><a class="brand" href=${isGuest ? `/g/${snap.id}` : '/'}><svg viewBox="0 0 32 32" aria-hidden="true"><path
       d="M3 27h26v-5h-5v-5h-4v-5h-8v5H8v5H3z" class="fill-seat0 stroke-rim0"/></svg>mexica-ai</a>
     ${snap ? html`<b>${page.titleOf(snap.game)}</b> ${snap.drill ? nothing : ['play', 'review'].map(mode => button(mode === 'play' ? t('Play') : t('Review'),
       () => page.set({mode, at: snap.turns.length, line: [], peek: null, shown: null}), {pressed: page.mode === mode}))}` : nothing}
-    <span class="grow"></span><a class="link" href="/edit${snap ? query(snap.viewer == null ? {game: snap.id, at: page.spot.at} : {empty: snap.game, players: snap.players}) : ''}">${t('Editor')}</a>
+    <span class="grow"></span>${isGuest ? nothing : html`<a class="link" href="/edit${snap ? query(snap.viewer == null ? {game: snap.id, at: page.spot.at} : {empty: snap.game, players: snap.players}) : ''}">${t('Editor')}</a>`}
+    ${snap && !isGuest && !snap.is_over && !snap.drill && snap.seats.filter(({kind}) => kind === 'person').length > 1
+      ? button(t('Invite'), () => page.ask('invite')) : nothing}
     ${snap ? html`${button(t('Text'), () => page.ask('text'))}${button(t('Help'), () => page.ask('help'))}` : nothing}</header>
   ${banner(page)}${failure || !info ? html`<main class="loading"><div class="outline"></div>${state}</main>`
     : page.editor ? page.editor.view() : !snap ? page.home.home(page) : snap.handover == null ? table(page) : handover(page)}
@@ -51,10 +54,11 @@ function handover(page) {
 /** @param {Page} page */
 function table(page) {
   const {snap, game, shown} = page;
+  const isEarly = snap.guest != null && !snap.is_over;  // an invitation gives nothing of engines before the end
   const isReview = page.mode === 'review';
   const hasPanel = game.parts.includes('panel');
   return html`<main class="game"><h1 class="unseen">${game.title}</h1>
-    <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [snap.drill ? drillCard(page) : nothing, turnBar(page), snap.is_over ? nothing : tools(page)]}
+    <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [snap.drill ? drillCard(page) : nothing, page.friends?.strip(page) ?? nothing, turnBar(page), snap.is_over ? nothing : tools(page)]}
       <div class="place"><div class="stage ${game.grid ? 'has-grid' : ''} ${settings.fits ? 'fits' : ''}"
         @click=${() => shown && page.set({shown: null})}></div>${menu(page)}</div>
       ${button(t('Fit the board'), () => {
@@ -66,5 +70,5 @@ function table(page) {
     <aside class="side">${isReview ? html`<div class="graph"></div>` : nothing}${hasPanel ? html`<div class="panel" aria-hidden="true"></div>` : nothing}
       <p class=${hasPanel ? 'unseen' : 'row'}>${snap.seats.map((_, seat) => html`<span class="who">${who(page, seat)}<span
         class="unseen">, </span> <b>${snap.scores[seat]}</b><span class="unseen"> ${snap.scores[seat] === 1 ? t('point') : t('points')}; </span></span>`)}</p>
-      ${isReview ? annotationPanel(page) : over(page)}${candidatesPanel(page)}${snap.drill ? nothing : turnList(page)}${downloads(page)}</aside></main>`;
+      ${isReview ? isEarly ? nothing : annotationPanel(page) : over(page)}${isEarly ? nothing : candidatesPanel(page)}${snap.drill ? nothing : turnList(page)}${isEarly ? nothing : downloads(page)}</aside></main>`;
 }
