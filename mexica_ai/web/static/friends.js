@@ -67,7 +67,7 @@ export function strip(page) {
     if (kind !== 'person') return nothing;
     const left = clock && Math.max(0, clock.left[seat] - (clock.running === seat ? gone : 0));
     const isHere = !away.length || present?.includes(seat);
-    return html`<li class="who" aria-current=${page.snap.to_move === seat}>${who(page, seat)} ${away.length ? html`<span class=${isHere ? 'here' : 'soft'}>${
+    return html`<li class="who" aria-current=${page.snap.to_move === seat}>${who(page, seat)} ${page.snap.guest === seat ? html`<b>${t('you')}</b>` : nothing} ${away.length ? html`<span class=${isHere ? 'here' : 'soft'}>${
       isHere ? t('connected') : t('not connected')}</span>` : nothing} ${left == null ? nothing : html`<time>${clock.fallen.includes(seat) ? t('time is up') : timeLeft(left)}</time>`}</li>`;
   })}</ul>`;
 }

@@ -38,10 +38,11 @@ export function results(page) {
   const {results: list, statistics} = page.results;
   if (!list.length) return nothing;
   return html`<section class="card results" aria-labelledby="results"><h2 id="results">${t('Your results')}</h2><table><thead><tr>${
-    [t('Game'), t('Against'), t('Games'), t('Won'), t('Shared'), t('Lost'), t('Wins'), t('Your part of the points'), t('Trend')].map(head => html`<th scope="col">${head}</th>`)}</tr></thead>
+    [t('Game'), t('Against'), t('Games'), t('Won'), t('Shared'), t('Lost'), t('Wins'), t('Points')].map(head => html`<th scope="col">${head}</th>`)}</tr></thead>
     <tbody>${statistics.map(row => html`<tr><th scope="row">${page.titleOf(row.game)}</th><td>${against(row.level)}</td><td>${row.games}</td><td>${row.wins}</td>
-      <td>${row.shared}</td><td>${row.losses}</td><td>${percent(row.share)}</td><td>${row.share_of_points == null ? '' : percent(row.share_of_points)}</td>
-      <td>${TRENDS[row.trend]}</td></tr>`)}</tbody></table>
+      <td>${row.shared}</td><td>${row.losses}</td><td>${percent(row.share)}${row.trend && html`, ${TRENDS[row.trend]}`}</td>
+      <td>${row.share_of_points == null ? '' : percent(row.share_of_points)}</td></tr>`)}</tbody></table>
+    <p class="soft">${t('Games of one person against levels or engines. Points: your part of all points, on average.')}</p>
     <details><summary>${t('All {number:game|games}', {number: list.length})}</summary><ul class="plain">${list.map(({id, game, level, share, scores, seat, begun}) => html`<li>
       <a href="/g/${id}#review">${begun.slice(0, 10)} ${t('{game} against {opponent}: {outcome}', {game: page.titleOf(game), opponent: against(level), outcome: outcome(share)})}${
         scores.length ? html` (<b>${scores[seat]}</b>; ${scores.join(' : ')})` : nothing}</a></li>`)}</ul></details></section>`;
