@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mexica_ai.game.messages import say
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.names import distinct, read_name
 from mexica_ai.io.strict import Nullable, choice
@@ -52,7 +53,12 @@ def names_of(seats: Sequence[Seat]) -> list[str]:
     """Return the names of players for people, no two alike: what persons have given, ``Level 5``, ``Player 2``."""
     return distinct(
         [
-            seat.person or (f"Player {number}" if seat.kind == "person" else seat.engine or f"Level {seat.level}")
+            seat.person
+            or (
+                say("Player {number}", number=number)
+                if seat.kind == "person"
+                else seat.engine or say("Level {level}", level=seat.level or 0)
+            )
             for number, seat in enumerate(seats, 1)
         ]
     )

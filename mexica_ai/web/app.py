@@ -360,9 +360,7 @@ class Site:
         since = number_of(request, "since") or 0
         turns = game.turns[: number + max(since, with_turn)]
         exercise = game.table.number if game.drill is not None else None
-        key = json.dumps(
-            [language(), game.id, exercise, number, part, viewer, theme, line, actions, with_turn, since, turns]
-        )
+        key = json.dumps([game.id, exercise, number, part, viewer, theme, line, actions, with_turn, since, turns])
         svg = self._pictures.pop(key, None)
         if svg is None:
             svg = pictures.picture(

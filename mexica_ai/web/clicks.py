@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from mexica_ai.game.clicks import refusals
 from mexica_ai.game.entry import MENU
+from mexica_ai.game.messages import say
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
 from mexica_ai.seats import names_of
@@ -60,7 +61,7 @@ def why_not(game: Game, viewer: int | None, tool: str, targets: Sequence[str]) -
         raise ApiError(422, "NO_TARGET", f"targets: given {len(targets)}; expected 1 to {MAX_TARGETS}")
     draft = game.drafted()
     if draft.is_ended:
-        return {"reasons": [{"tools": [], "why": "the turn is complete"}]}
+        return {"reasons": [{"tools": [], "why": say("the turn is complete")}]}
     known = picture.describe_targets(draft.position.to_json())
     for index, target in enumerate(targets):
         if target not in known and not target.startswith(MENU):

@@ -21,7 +21,7 @@ from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines import EngineSpec
-from mexica_ai.game.messages import speaking
+from mexica_ai.game.messages import noted, say, speaking
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.errors import MexicaAIError
@@ -52,12 +52,12 @@ WAIT_S = 3600.0  # longest wait for a slot
 MAX_LINE = 3  # most turns of an expected line
 
 STOP_WORDS = {
-    "time": "time limit reached",
-    "iterations": "iteration limit reached",
-    "memory": "memory full",
-    "stopped": "stopped",
-    "forced": "only one legal turn",
-    "settled": "settled: the runner-up cannot catch up",
+    "time": noted("time limit reached"),
+    "iterations": noted("iteration limit reached"),
+    "memory": noted("memory full"),
+    "stopped": noted("stopped"),
+    "forced": noted("only one legal turn"),
+    "settled": noted("settled: the runner-up cannot catch up"),
 }
 
 _logger = logging.getLogger("mexica_ai.web")
@@ -374,7 +374,7 @@ class Jobs:
             self._send_analysis(game, {**(last or {**head, **_NO_RESULT}), **failed})
         except asyncio.CancelledError:
             if last is not None:
-                game.analysis = {**last, "stop_reason": "stopped", "stop_text": STOP_WORDS["stopped"]}
+                game.analysis = {**last, "stop_reason": "stopped", "stop_text": say(STOP_WORDS["stopped"])}
             raise
 
     def _send_analysis(self, game: Game, data: JsonObject) -> None:
@@ -580,6 +580,6 @@ def _analysis(position: Position, result: Result) -> JsonObject:
         "seconds": round(result.seconds, 3),
         "speed": round(result.iterations / result.seconds) if result.seconds > 0 else 0,
         "stop_reason": result.stop_reason,
-        "stop_text": STOP_WORDS.get(result.stop_reason, result.stop_reason),
+        "stop_text": say(STOP_WORDS.get(result.stop_reason, result.stop_reason)),
         "why": explain(position, result).sentences if result.stop_reason else [],
     }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.game.details import cost_text
+from mexica_ai.game.messages import say
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.seats import names_of, seats_json
@@ -108,7 +109,7 @@ def _shown(game: Game, viewer: int | None, is_mine: bool) -> ShownJson:
     entries = entries_of(position) if is_entering else []
     return {
         "turns": _turns(game, viewer),
-        "draft": _draft_json(game, draft, position) if is_mine else _NO_DRAFT,
+        "draft": _draft_json(game, draft, position) if is_mine else {**_NO_DRAFT, "commit": say("End turn")},
         "entries": entries,
         "walks": walks_json(position) if entries else [],
         "blocked": _blocked(game, position, entries) if is_entering else {},
@@ -160,7 +161,7 @@ def _draft_json(game: Game, draft: Draft, position: Position) -> DraftJson:
         "wasted": "" if draft.is_ended else game.kind.clicks.wasted(fields),
         "commit": _commit_label(game, draft),
         "why_not": "" if can_end else named(why_not_ended(game.kind, position), names_of(game.seats)),
-        "warning": "This reveals something hidden, so it cannot be undone." if draft.reveals else "",
+        "warning": say("This reveals something hidden, so it cannot be undone.") if draft.reveals else "",
     }
 
 
@@ -173,9 +174,9 @@ def _blocked(game: Game, position: Position, entries: list[EntryJson]) -> dict[s
 def _commit_label(game: Game, draft: Draft) -> str:
     """Return the caption of the button that ends the turn: what it uncovers, if the turn goes on afterwards."""
     if not draft.reveals:
-        return "End turn"
+        return say("End turn")
     tool = game.kind.picture.entry(game.draft[-1], game.view_of(game.now, game.mover).to_json()).tool
-    return next((one.label for one in game.kind.picture.tools if one.name == tool), "End turn")
+    return say(next((one.label for one in game.kind.picture.tools if one.name == tool), "End turn"))
 
 
 def evaluation_json(game: Game, one: TurnEvaluation) -> EvaluationJson:
@@ -189,7 +190,7 @@ def evaluation_json(game: Game, one: TurnEvaluation) -> EvaluationJson:
         "choice_text": TURN_SEPARATOR.join(one.choice),
         "choice_words": game.telling.choice(game, one.turn_index, one.choice),
         "is_choice": one.choice == one.turn,
-        "grade": one.grade,
+        "grade": say(one.grade),
         "is_unsure": one.is_unsure,
         "explanation": one.explanation,
         "answer": one.answer,

@@ -45,6 +45,6 @@ export function practise(page, create) {
   if (!seats.length || state === 'running') return nothing;
   const begin = seat => () => create(page, {from: id, mistakes: {seat}});
   return html`<div class="row">${t('Practise the mistakes of')} ${seats.map(seat => button(who(page, seat), begin(seat), {
-    label: t('Practise the mistakes of {who}', {who: nameOf(page, seat)})}))}${seats.length > 1 ? button(t('all'), begin(null), {
+    label: t('Practise the mistakes of {who}', {who: nameOf(page, seat)})}))}${seats.length > 1 ? button(t('all seats'), begin(null), {
     label: t('Practise the mistakes of all seats')}) : nothing}</div>`;
 }

@@ -31,7 +31,7 @@ export function reviewBar(page) {
 
 function verdict({grade, is_unsure: isUnsure, loss}) {
   const given = t('gives away {loss}', {loss: percent(loss, 1)});
-  return grade ? `${isUnsure ? t('perhaps {grade}', {grade: t(grade)}) : t(grade)}: ${given}` : given;
+  return grade ? `${isUnsure ? t('perhaps {grade}', {grade}) : grade}: ${given}` : given;
 }
 
 /** @param {Page} page */

@@ -68,7 +68,7 @@ function canStepBack({entering, chip, shown, open, isQuiet}) {
 function chosen(page) {
   const {entering, game, snap} = page;
   const {taken, tool, alone} = entering;
-  const taking = entering.isSet ? t('{number} chosen', {number: taken.length || t('none')})
+  const taking = entering.isSet ? taken.length ? t('{number} chosen', {number: taken.length}) : t('none chosen')
     : taken.length && t('{what}, and …', {what: taken.map(target => game.grid ? target : named(page, snap.targets[target]) ?? target).join(', ')});
   return `${entering.labelOf(tool)}${taking ? `: ${taking}` : ''}${taken.length || tool !== alone ? ` (${t('Esc: back')})` : ''}`;
 }
