@@ -170,11 +170,11 @@ class Site:
     def _game_of(self, request: Request) -> Game:
         return self.store.find(request.path_params["game"])
 
-    def _respond(self, game: Game, viewer: int | None, status: int = 200) -> JSONResponse:
-        """Finish a command: let engines go on, send the new state to all pages, return the new snapshot."""
+    def _respond(self, game: Game, viewer: int | None, status: int = 200, **more: str) -> JSONResponse:
+        """Finish a command: let engines go on, send the new state to all pages, return the new snapshot, and `more`."""
         self.jobs.go_on(game)
         self.jobs.send_state(game)
-        return JSONResponse(game.snapshot(viewer), status)
+        return JSONResponse({**game.snapshot(viewer), **more}, status)
 
     async def page(self, request: Request) -> Response:
         """The shell page."""

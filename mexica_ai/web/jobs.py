@@ -409,7 +409,9 @@ class Jobs:
     # --- annotations
 
     def annotate(self, game: Game, seconds: float) -> None:
-        """Evaluate the turns of a game that have no evaluation yet."""
+        """Evaluate the turns of a game that have no evaluation yet; what runs already, goes on."""
+        if game in self._annotations and game.table.seconds == seconds:
+            return
         if game in self._annotations:
             self._annotations.pop(game).cancel()
         elif len(self._annotations) >= MAX_ANNOTATIONS:

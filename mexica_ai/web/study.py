@@ -13,15 +13,17 @@ from starlette.routing import Route
 from mexica_ai.analysis import words
 from mexica_ai.analysis.blunder import estimate_of, warning
 from mexica_ai.analysis.drill import seen_by_mover
-from mexica_ai.game.notes import SHAPE, Note, read_note
+from mexica_ai.game.messages import language
+from mexica_ai.game.notes import SHAPE, Note, noted, read_note
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.records import VERSION
-from mexica_ai.game.variations import Line, Turn, check_comment, climb, format_path, turns_along, walk
+from mexica_ai.game.variations import Line, Path, Turn, check_comment, climb, format_path, turns_along, walk
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Nullable, check_shape
 from mexica_ai.rpc.client import AsyncClient
+from mexica_ai.table import Event, Table
 from mexica_ai.web import commands, pictures, visibility
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.requests import body_of
@@ -45,14 +47,14 @@ class Study:
     find : callable
         Returns the game of a request.
     respond : callable
-        Returns the answer to a command of a viewer that has changed a game.
+        Returns the answer to a command of a viewer that has changed a game, with further keys.
     client : AsyncClient
     """
 
     def __init__(
         self,
         find: Callable[[Request], Game],
-        respond: Callable[[Game, int | None], JSONResponse],
+        respond: Callable[..., JSONResponse],
         client: AsyncClient,
     ) -> None:
         self._find, self._respond, self._client = find, respond, client
@@ -63,7 +65,7 @@ class Study:
         ]
 
     async def lines(self, request: Request) -> JSONResponse:
-        """Add a line beside the game, comment a turn, or remove a line."""
+        """Add a line beside the game, comment a turn, or remove a line; `line` of the answer is where the change is."""
         game, data = self._find(request), await body_of(request)
         check_shape(data, {"version": int, "viewer?": Nullable(int), **SHAPE}, "request")
         viewer = data.get("viewer")
@@ -73,8 +75,16 @@ class Study:
         check_comment(note.text, "request.text")
         if note.change == "add":
             note = _whole(game, note)
-        game.change(lambda table: commands.note(table, note), version=data["version"], viewer=viewer)
-        return self._respond(game, viewer)
+        path: Path = ()
+
+        def change(table: Table) -> list[Event]:
+            nonlocal path
+            events = commands.note(table, note)
+            path = noted(table.tree, note)[1]
+            return events
+
+        game.change(change, version=data["version"], viewer=viewer)
+        return self._respond(game, viewer, line=format_path(path))
 
     async def check(self, request: Request) -> JSONResponse:
         """Say whether the turn that a person is about to play surely gives much away; null if not, or if it is late."""
@@ -102,7 +112,7 @@ class Study:
         record = {"game": start.game, "version": VERSION, "start": start.to_json(), "turns": [turn]}
         async for evaluation in self._client.evaluate_record(record, time_s=SEARCH_S):
             if (said := warning(evaluation)) is not None:
-                return {"text": words.say(said), "loss": estimate_of(evaluation).loss}
+                return {"text": words.say(said, language()), "loss": estimate_of(evaluation).loss}
         return None
 
 
@@ -124,7 +134,7 @@ def lines_json(game: Game) -> list[LineJson]:
     return [_line_json(game, tree, path, line) for path, line in walk(tree) if path]
 
 
-def _line_json(game: Game, tree: Line, path: tuple[int, ...], line: Line) -> LineJson:
+def _line_json(game: Game, tree: Line, path: Path, line: Line) -> LineJson:
     told = game.telling.line(game, turns_along(tree, path), line.at)
     return {
         "path": format_path(path),

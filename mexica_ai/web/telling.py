@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from mexica_ai.web.games import Game
 
 
+_LINES_KEPT = 500
+
+
 @dataclass(frozen=True)
 class Told:
     """A turn in words.
@@ -88,6 +91,8 @@ class Telling:
         self._follow(game)
         key = turns, at, language()
         if key not in self._lines:
+            if len(self._lines) >= _LINES_KEPT:
+                self._lines.clear()
             position = game.table.position_along(turns[:at])
             self._lines[key] = tell_line(game, position, at, list(map(list, turns[at:])))
         return self._lines[key]

@@ -127,7 +127,8 @@ function turnWheels(old, root) {
 // --- settings, which the browser stores
 
 export const settings = {
-  theme: '', language: '', keys: true, motion: true, codes: false, zoom: true, call: '', fits: innerWidth > 600, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
+  theme: '', language: '', keys: true, motion: true, codes: false, zoom: true, call: '', fits: innerWidth > 600, annotates: true, checks: false, follows: false,
+  hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
   ...kept,
 };
 

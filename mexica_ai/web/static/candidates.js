@@ -29,7 +29,10 @@ function controls(page) {
   return html`<div class="row">${page.analysis?.is_running ? button(t('Stop'), () => page.stopAnalysis())
     : button(page.isGuessed ? t('Analyse with a guess') : t('Analyse'), () => page.startAnalysis(), {kind: 'primary', off: !page.canAnalyse})}
     ${choice(t('Time'), TIMES, settings.seconds, value => keep({seconds: Number(value)}))}
-    <label title=${t('turns')}><input type="number" aria-label=${t('Number of turns')} min="1" max=${most} .value=${String(settings.candidates)} @change=${event =>
+    ${page.mode === 'review' ? button(t('Follow'), () => {
+      keep({follows: !settings.follows});
+      page.render();
+    }, {pressed: settings.follows, title: t('Analyse each turn that the review goes to')}) : nothing}<label title=${t('turns')}><input type="number" aria-label=${t('Number of turns')} min="1" max=${most} .value=${String(settings.candidates)} @change=${event =>
       keep({candidates: Math.min(Math.max(event.target.valueAsNumber || 1, 1), most)})}></label></div>`;
 }
 

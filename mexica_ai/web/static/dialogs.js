@@ -51,5 +51,5 @@ function help(page) {
       ${languages()}</div>
     <div class="row">${t('When it is my move')} ${choice(t('When it is my move'), [['', t('nothing')], ['title', t('the title says so')],
       ['sound', t('the title says so, with a sound')]], settings.call, call => keep({call}))}</div>
-    ${check('codes', t('turns as text forms, such as canal C5-D5'))}${check('keys', t('keys for tools'))}${check('zoom', t('enlarge small text under the pointer'))}${check('motion', t('show turns of engines action by action'))}`;
+    ${check('codes', t('turns as text forms, such as canal C5-D5'))}${check('keys', t('keys for tools'))}${check('zoom', t('enlarge small text under the pointer'))}${check('annotates', t('judge the turns when a game is over'))}${check('checks', t('ask before a turn that gives much of the win away'))}${check('motion', t('show turns of engines action by action'))}`;
 }

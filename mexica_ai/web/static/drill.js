@@ -18,7 +18,7 @@ export function drillCard(page) {
     kind: 'chip', pressed: page.showing === name});
   const act = what => () => page.answer({do: what});
   return html`<section class="card drill" aria-labelledby="exercise"><div class="row"><h2 id="exercise">${t('Exercise {number} of {of}', {number, of})}</h2>
-      <span class="soft">${source}; ${t('{solved} solved, {n:point|points}', {solved, n: points})}</span><span class="grow"></span>
+      <span class="soft">${source}; ${from(drill.source_turn)}${t('{solved} solved, {n:point|points}', {solved, n: points})}</span><span class="grow"></span>
       ${isOpen ? [button(t('Hint'), act('hint')), button(t('Show the better turn'), act('show'))] : nothing}
       ${button(of === 1 ? t('Again') : state === 'done' ? t('Next exercise') : t('Skip'), act('next'), {
         kind: state === 'done' ? 'primary' : '', off: page.isSending})}</div>
@@ -32,6 +32,12 @@ export function drillCard(page) {
         turn: chip(t('Engine: {turn}', {turn: told(drill.better_text, drill.better_words)}), 'better'), share: percent(drill.better_share)})}</p>` : nothing}</div></section>`;
 }
 
+// The way back to the review that the drill was made of.
+function from(turn) {
+  const [, game] = location.hash.match(/^#from\/([0-9a-f]{32})$/) ?? [];
+  return game ? html`<a href="/g/${game}#review/${turn}">${t('to the review')}</a>; ` : nothing;
+}
+
 /** The turn that is shown on the board in place of the one being entered; null: none. */
 export const shownTurn = (/** @type {Page} */ page) => ({turn: page.snap.drill?.turn, better: page.snap.drill?.better})[page.showing] ?? null;
 
@@ -40,9 +46,9 @@ export const shownTurn = (/** @type {Page} */ page) => ({turn: page.snap.drill?.
  * @param {Page} page
  */
 export function practise(page, create) {
-  const {id, annotation: {turns, state}} = page.snap;
+  const {id, guest, annotation: {turns, state}} = page.snap;
   const seats = [...new Set(turns.filter(note => note.loss >= 0.05).map(note => note.seat))].sort();
-  if (!seats.length || state === 'running') return nothing;
+  if (!seats.length || state === 'running' || guest != null) return nothing;
   const begin = seat => () => create(page, {from: id, mistakes: {seat}});
   return html`<div class="row">${t('Practise the mistakes of')} ${seats.map(seat => button(who(page, seat), begin(seat), {
     label: t('Practise the mistakes of {who}', {who: nameOf(page, seat)})}))}${seats.length > 1 ? button(t('all seats'), begin(null), {

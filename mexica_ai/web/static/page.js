@@ -51,7 +51,9 @@ export class Page {
   /** @type {string | undefined} */ filter;  // of the list of games
   /** @type {number | undefined} */ pace;  // seconds of a turn that is annotated
   lineAt = 0;  // where the side line begins
-  isChoice = false;
+  /** @type {false | 'choice' | 'answer'} */ isChoice = false;  // whether a turn of the engine is shown: its own, or its answer
+  /** @type {any} */ study;  // the module of reviews and of what is learnt from games
+  /** @type {{version: number, text: string, body?: any} | null} */ checked = null;  // the turn that is looked at before it stays
   isBefore = false;
   isSending = false;
   isCalled = false;  // whether the title says that the person is to move
@@ -97,7 +99,8 @@ export class Page {
   begin(snapshot) {
     this.viewer = snapshot.viewer;
     this.analysis = snapshot.analysis && {line: [], draft: [], ...snapshot.analysis};
-    if (location.hash === '#review' && !snapshot.drill) this.mode = 'review';
+    const [isReview, number] = location.hash.match(/^#review(?:\/(\d{1,6}))?/) ?? [];
+    if (isReview && !snapshot.drill) Object.assign(this, {mode: 'review', at: Number(number ?? 0)});
     this.apply(snapshot);
     addEventListener('keydown', event => onKey(this, event));
     document.addEventListener('visibilitychange', () => document.hidden && !settings.call ? this.stream.disconnect() : this.stream.connect());
@@ -149,6 +152,7 @@ export class Page {
       this.entering.set(entries, snapshot.walks, this.game.tools);
       Object.assign(this, {isQuiet: false, isSought: false});
     }
+    if (old && !old.is_over && snapshot.is_over) this.review();
     const fresh = turns.slice(known);
     if (fresh.length) {
       say(`${fresh.map(({seat, words}) => `${nameOf(this, seat)}: ${words}`).join('. ')}. ${standing(this, fresh.at(-1).scores)}`);
@@ -293,7 +297,23 @@ export class Page {
   }
 
   endTurn() {
-    if (this.isMine) this.turn({}, true);
+    if (this.isMine) this.finishTurn({});
+  }
+
+  // End the turn, unless a check that is wanted finds that it gives much away.
+  async finishTurn(body) {
+    if (settings.checks && !this.snap.drill && this.snap.guest == null && (body.actions || this.snap.draft.can_end)) {
+      await this.learn();
+      if (await this.study.isDoubtful(this, body)) return false;
+    }
+    return this.turn(body, !body.actions);
+  }
+
+  /** Play the turn that is in doubt. */
+  playChecked() {
+    const {body} = this.checked;
+    this.checked = null;
+    this.turn(body, !body.actions);
   }
 
   /** Put a turn of a candidate into the draft. */
@@ -419,6 +439,7 @@ export class Page {
     }
     if (this.line.length) return {at: this.lineAt, line: this.line.slice(0, -1), actions: this.line.at(-1)};
     if (!at) return {at};
+    if (this.isChoice === 'answer') return {at, actions: this.noteOf(at - 1)?.answer};
     if (this.isChoice) return {at: at - 1, actions: this.noteOf(at - 1)?.choice};
     return {at: at - 1, turn: this.isBefore ? null : 1};
   }
@@ -455,10 +476,10 @@ export class Page {
     return this.isMine && this.isAnalysed;
   }
 
-  async startAnalysis() {
+  async startAnalysis(isQuiet = false) {
     const {spot, viewer} = this;
-    this.set({analysis: {...spot, is_running: true}, open: null, isSheet: true});
-    this.showEngine();
+    this.set({analysis: {...spot, is_running: true}, open: null, isSheet: this.isSheet || !isQuiet});
+    if (!isQuiet) this.showEngine();
     const {seconds, candidates} = settings;
     const found = await this.call('PUT', '/analysis', {
       ...spot, viewer, seconds: seconds || null, candidates, everybody: this.isGuessed});
@@ -499,6 +520,28 @@ export class Page {
     this.set({
       at: Math.min(Math.max(at, 0), this.snap.turns.length), mode: 'review', line: [], isChoice: false, peek: null, looked: null,
     });
+  }
+
+  /** Have the turns of a game of persons judged when it is over, if that is wanted. */
+  review() {
+    const {seats, drill, annotation, id} = this.snap;
+    if (!settings.annotates || drill || annotation.state !== 'none' || seats.every(({kind}) => kind !== 'person')) return;
+    request('PUT', `/api/games/${id}/annotation`, {seconds: 0.1}).catch(() => null);  // it can be asked for later, too
+  }
+
+  /** Load what is needed in reviews and to learn from games. */
+  async learn() {
+    if (this.study) return;
+    const study = await import('./study.js');
+    if (this.study) return;
+    this.study = study;
+    study.watch(this);
+    this.render();
+  }
+
+  /** A turn on or back, in a line along it. */
+  step(way) {
+    this.study ? this.study.step(this, way) : this.go(this.at + way);
   }
 
   noteOf(index) {
@@ -556,7 +599,7 @@ export class Page {
     const {waiting, draft} = this.snap;
     const isWhole = actions.at(-1) === draft.end || actions.at(-1) === 'end';
     const done = waiting === 'event' ? await this.turn({event: actions})
-      : isWhole ? await this.turn({actions: [...draft.actions, ...actions]}) : await this.draft([...draft.actions, ...actions]);
+      : isWhole ? await this.finishTurn({actions: [...draft.actions, ...actions]}) : await this.draft([...draft.actions, ...actions]);
     if (done) field.value = '';
   }
 
@@ -590,6 +633,10 @@ export class Page {
     document.title = this.snap ? `${this.isCalled ? 'Your move · ' : ''}${this.titleOf(this.snap.game)} · mexica-ai` : 'mexica-ai';
     if (this.chip == null) find('.chips')?.scrollTo(9999, 0);
     this.paint();
+    if (this.study) {
+      this.study.follow(this);
+      this.study.analyseOn(this);
+    } else if (this.snap && (this.mode === 'review' || this.snap.is_over || this.analysis)) this.learn();
   }
 
   // Pictures are not in the template: each stays until the next one has loaded.
@@ -610,13 +657,19 @@ export class Page {
     const beside = this.mode === 'play' && same(place, lastPlace(this)) ? {at: this.snap.turns.length} : place;
     if (panel) hold(panel, Boolean(this.peek) || this.looked != null);
     Promise.all([
-      this.board.show(this.path(this.parts, place)).then(() => this.seek(isInput)), panel && showPicture(panel, this.path('panel', beside)),
+      this.board.show(this.path(this.parts, place)).then(() => this.settle(isInput)), panel && showPicture(panel, this.path('panel', beside)),
       graph && showGraph(graph, this),
     ]).catch(error => {
       if (this.message !== error.message) this.tell(error.message);
     });
     placeMenu(this.anchor);
     followTurn(this);
+  }
+
+  // The picture is there.
+  settle(isInput) {
+    this.study?.showRanks(this);
+    this.seek(isInput);
   }
 
   // Show what can be chosen, if it is all that can be done and out of sight.

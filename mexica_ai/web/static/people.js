@@ -16,6 +16,17 @@ export const named = (page, text) => text?.replace(/\b[Ss]eat (\d)\b/g, (found, 
 /** A turn in words, or as text if the settings say so; `words` may be missing. */
 export const told = (text, words) => settings.codes || !words ? text : words;
 
+/**
+ * Why a turn is marked, with the turns that it names in words.
+ * @param {import('./snapshot').EvaluationJson} note
+ */
+export function why(page, note) {
+  const {explanation, choice_text: choice, choice_words: better, answer_text: answer, answer_words: next} = note;
+  const turns = [['can answer', answer, next], ['goes on with', answer, next], ['Better was', choice, better]];
+  return named(page, turns.reduce((text, [before, code, words]) => settings.codes || !code || !words ? text
+    : text.replace(`${before} ${code}`, () => `${before}: ${words}`), explanation.join(' ')));
+}
+
 /** The points of all seats as a sentence. */
 export const standing = (page, scores) => scores.map((score, seat) => t('{who}, {n:point|points}', {
   who: nameOf(page, seat), n: score})).join('; ');

@@ -1,7 +1,7 @@
 // @ts-check
 // The review of a game: its turns one by one, the graph of the win's shares, the engine's choices.
 import {button, choice, html, nothing, percent, query, showPicture} from './api.js';
-import {named, told, toldLine, who} from './people.js';
+import {told, toldLine, who, why} from './people.js';
 import {practise} from './drill.js';
 import {create} from './setup.js';
 import {t} from './words.js';
@@ -19,14 +19,15 @@ export function reviewBar(page) {
   });
   const mark = (words, way) => button(words, () => page.goMark(way), {off: !page.marked(way)});
   return html`<section class="card review" aria-label=${t('Review')}>
-    <div class="row">${to('«', t('To the start'), 0)}${to('‹', t('A turn back'), at - 1)}
+    <div class="row">${to('«', t('To the start'), 0)}${button('‹', () => page.step(-1), {
+        label: t('A turn back'), off: !at && !page.line.length})}
       <input type="range" min="0" max=${turns.length} .value=${String(at)} aria-label=${t('Turn')}
         aria-valuetext=${at ? t('turn {number}: {turn}', {number: at, turn: told(turns[at - 1].text, turns[at - 1].words)}) : t('start')} @input=${event => page.go(event.target.valueAsNumber)}>
-      ${to('›', t('A turn on'), at + 1)}${to('»', t('To the end'), turns.length)}<span class="soft">${at} / ${turns.length}</span></div>
+      ${button('›', () => page.step(1), {label: t('A turn on'), off: at >= turns.length && !page.line.length})}${to('»', t('To the end'), turns.length)}<span class="soft">${at} / ${turns.length}</span></div>
     <div class="row">${button(t('Before the turn'), () => page.set({isBefore: !page.isBefore, isChoice: false}), {
       pressed: page.isBefore, off: !at})}${mark(t('Previous ?'), -1)}${mark(t('Next ?'), 1)}<span class="grow"></span>
       ${page.snap.guest != null ? nothing : button(t('Play on from here'), () => page.ask('on'))}</div>
-    <div class="played">${page.line.length ? sideLine(page) : playedTurn(page, turns[at - 1])}</div></section>`;
+    <div class="played">${page.line.length ? sideLine(page) : playedTurn(page, turns[at - 1])}${page.study?.lineTools(page)}</div></section>`;
 }
 
 function verdict({grade, is_unsure: isUnsure, loss}) {
@@ -38,15 +39,18 @@ function verdict({grade, is_unsure: isUnsure, loss}) {
 function playedTurn(page, turn) {
   if (!turn) return html`<p>${t('The start of the game.')}</p>`;
   const note = page.noteOf(page.at - 1);
+  /** @param {false | 'choice' | 'answer'} isChoice */
   const chip = (words, isChoice) => button(words, () => page.set({isChoice}), {kind: 'chip', pressed: page.isChoice === isChoice});
   return html`<p>${chip(html`${who(page, turn.seat)}: ${told(turn.text, turn.words)}`, false)}
     ${note ? html`<b>${note.mark}</b> ${note.is_choice ? t('The engine plays the same.') : verdict(note)}` : nothing}</p>
-    ${note?.explanation.length ? html`<p class="soft">${named(page, note.explanation.join(' '))}</p>` : nothing}
-    ${note && !note.is_choice ? html`<p>${chip(t('Engine: {turn}', {turn: told(note.choice_text, note.choice_words)}), true)}</p>` : nothing}`;
+    ${note?.explanation.length ? html`<p class="soft">${why(page, note)}</p>` : nothing}
+    ${note?.answer.length ? html`<p>${chip(t('Expected answer: {turn}', {turn: told(note.answer_text, note.answer_words)}), 'answer')}</p>` : nothing}
+    ${note && !note.is_choice ? html`<p>${chip(t('Engine: {turn}', {turn: told(note.choice_text, note.choice_words)}), 'choice')}
+      ${page.study?.seek(page, note)}</p>` : nothing}`;
 }
 
 const sideLine = (/** @type {Page} */ page) => html`<p>${t('Side line after turn {number}:', {number: page.lineAt})} ${page.line.map((turn, index) =>
-  button(toldLine(turn), () => page.set({line: page.line.slice(0, index + 1)}), {
+  button(page.study?.toldAt(page, index) ?? toldLine(turn), () => page.set({line: page.line.slice(0, index + 1)}), {
     kind: 'chip', pressed: index === page.line.length - 1}))}
   ${button(t('Back to the game'), () => page.set({line: []}))}</p>`;
 

@@ -60,7 +60,7 @@ export async function create(page, body) {
   Object.assign(form, {faults: [], several: null});
   try {
     const {id, turns, is_over: isOver} = await request('POST', '/api/games', body);
-    location.href = `/g/${id}${turns.length && (body.text || body.example || isOver) ? '#review' : ''}`;
+    location.href = `/g/${id}${body.mistakes ? `#from/${body.from}` : turns.length && (body.text || body.example || isOver) ? '#review' : ''}`;
   } catch (error) {
     if (error.reason === 'SEVERAL_RECORDS') form.several = {body, count: error.count, records: error.records};
     else form.faults = error.violations.length ? error.violations : [{words: error.message}];

@@ -90,5 +90,5 @@ export function tools(page) {
       <button type="button" data-tool=${name} aria-pressed=${entering.tool === name}
         @click=${event => page.tool(name, event.currentTarget)}>${label} <kbd>${key}</kbd></button>`)}
       ${game.proposals && isMine && !entering.alone ? button(game.proposals.label, () => page.ask('proposal')) : nothing}</div>
-    <p class="prompt">${prompt} ${confirmation(page)}</p>`;
+    <p class="prompt">${page.checked?.version === snap.version ? page.study.doubt(page) : prompt} ${confirmation(page)}</p>`;
 }

@@ -1,7 +1,7 @@
 // @ts-check
 // The turns of the game as a list by rounds, and its result.
 import {button, find, html, nothing, seatMark} from './api.js';
-import {nameOf, named, told, who} from './people.js';
+import {nameOf, told, who, why} from './people.js';
 import {create, readSeats, takeSeats} from './setup.js';
 import {t} from './words.js';
 
@@ -21,6 +21,7 @@ export function over(page) {
   return html`<section class="card over" aria-labelledby="over"><h2 id="over">${winners.map((seat, index) => html`${
         index ? ` ${t('and')} ` : nothing}${who(page, seat)}`)} ${winners.length > 1 ? t('share the win') : t('wins')}</h2>
     ${page.sheet?.(page) ?? nothing}
+    ${page.study?.after(page)}
     <div class="row">${button(t('Review'), () => page.go(0), {kind: 'primary'})}${page.snap.guest != null ? nothing : html`${
       button(t('Play again, seats rotated'), again)}${button(t('The same deal, seats rotated'), () => create(page, {again: page.snap.id}))}`}</div></section>`;
 }
@@ -58,7 +59,7 @@ function row(page, {index, seat, text, words}) {
       @pointerenter=${enter} @focus=${show} @blur=${() => look(page, null)} @click=${open}>
       <span class="soft">${index + 1}</span>${seat == null ? html`<span class="mark">·</span>` : seatMark(seat)}
       <span class="unseen">${nameOf(page, seat)}: </span><span class="turn">${told(text, words)}</span><b>${note?.mark}</b></button>
-    ${note?.mark && note.explanation.length ? html`<p class="soft">${named(page, note.explanation.join(' '))}</p>` : nothing}</li>`;
+    ${note?.mark && note.explanation.length ? html`<p class="soft">${why(page, note)}</p>` : nothing}</li>`;
 }
 
 function look(page, index) {

@@ -60,7 +60,7 @@ function table(page) {
   return html`<main class="game"><h1 class="unseen">${game.title}</h1>
     <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [snap.drill ? drillCard(page) : nothing, page.friends?.strip(page) ?? nothing, turnBar(page), snap.is_over ? nothing : tools(page)]}
       <div class="place"><div class="stage ${game.grid ? 'has-grid' : ''} ${settings.fits ? 'fits' : ''}"
-        @click=${() => shown && page.set({shown: null})}></div>${menu(page)}</div>
+        @click=${() => shown && page.set({shown: null})}></div>${page.study?.bar(page)}${menu(page)}</div>
       ${button(t('Fit the board'), () => {
         keep({fits: !settings.fits});
         page.render();
