@@ -61,12 +61,14 @@ def test_a_bad_turn_is_asked_about_and_the_game_is_judged_at_its_end(visit, site
         page.keyboard.press("/")
         page.keyboard.type(turn)
         page.keyboard.press("Enter")
+        one.chips(turn)
+        page.get_by_role("button", name="End turn").click()
 
     enter("take 2 2")
     page.get_by_role("alert").get_by_text("Take it back?").wait_for()
     page.get_by_role("button", name="Take back", exact=True).last.click()
     assert site.game(game)["turns"] == []
-    enter("take 2 2")
+    page.get_by_role("button", name="End turn").click()
     page.get_by_role("button", name="Play", exact=True).last.click()
     site.await_game(game, lambda now: now["waiting"] == "person" and len(now["turns"]) == 2)
     one.until("document.querySelector('.status').textContent.includes('to move')")

@@ -73,7 +73,7 @@ def test_wrong_lines_change_nothing(site):
     assert note(site, game, 422, do="remove", line="", at=0)["reason"] == "NO_LINE"
     assert note(site, game, 422, do="add", line="", at=7, turns=[["take 1 1"]])["reason"] == "OUT_OF_RANGE"
     assert note(site, game, 422, do="comment", line="x", at=0, text="x")["reason"] == "BAD_LINE"
-    assert note(site, game, 422, do="comment", line="", at=0, text="x" * 10_001)["reason"] == "TOO_LONG"
+    assert note(site, game, 400, do="comment", line="", at=0, text="x" * 10_001)["reason"] == "TOO_LONG"
     assert note(site, game, 400, do="guess", line="", at=0)["reason"]
     assert note(site, {**game, "version": 1}, 409, do="comment", line="", at=0, text="x")["reason"] == "STALE"
     assert site.game(game)["version"] == game["version"]

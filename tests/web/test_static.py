@@ -45,7 +45,16 @@ def test_what_the_shell_loads_is_there():
     loaded_later = {
         name for path in STATIC.glob("*.js") for name in re.findall(r"(?<!{)import\('\./([^']+)'\)", path.read_text())
     }
-    assert loaded_later == {"dialogs.js", "editor.js", "friends.js", "home.js", "own.js", "sheet.js", "study.js", "zoom.js"}
+    assert loaded_later == {
+        "dialogs.js",
+        "editor.js",
+        "friends.js",
+        "home.js",
+        "own.js",
+        "sheet.js",
+        "study.js",
+        "zoom.js",
+    }
     assert scripts - loaded_later == {name for name in named if name.endswith(".js") and "/" not in name}
     assert "<style" not in shell
     assert " style=" not in shell

@@ -9,7 +9,7 @@ import {create} from './setup.js';
 import {t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
-/** @typedef {import('./snapshot').LineJson} Line */
+/** @typedef {import('./snapshot').LineTurnJson} Turn */
 
 const MOST_RANKS = 5;  // candidates on the board
 const FOLLOW_MS = 250;  // from a step to its analysis
@@ -22,7 +22,7 @@ const lineOf = (page, path) => page.snap.lines.find(line => line.path === path);
 /**
  * The turns of a line from where it leaves the game, and after how many turns that is.
  * @param {Page} page
- * @returns {{at: number, turns: import('./snapshot').LineTurnJson[]}}
+ * @returns {{at: number, turns: Turn[]}}
  */
 function along(page, path) {
   const {at, turns} = lineOf(page, path);
