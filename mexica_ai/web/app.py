@@ -257,7 +257,8 @@ class Site:
         """Replace the turn being entered."""
         game, data = self._game_of(request), await body_of(request, _DRAFT)
         viewer = player_of(request, game, data.get("viewer"))
-        if data["version"] == game.version - 1 and data["actions"] == game.draft:
+        is_theirs = visibility.is_theirs(game.table, viewer, game.mover)
+        if is_theirs and data["version"] == game.version - 1 and data["actions"] == game.draft:
             return JSONResponse(game.snapshot(viewer))  # the answer to the same request was lost
         enter = functools.partial(commands.enter, viewer=viewer, actions=data["actions"], language=language_of(request))
         game.change(enter, version=data["version"], viewer=viewer)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,6 +21,11 @@ from mexica_ai.web.snapshot_types import ClockJson
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
+
+
+AGAIN_S = 5.0  # until a flag falls again that could not be kept on disk
+
+_logger = logging.getLogger("mexica_ai.web")
 
 
 def now_s() -> float:
@@ -89,9 +95,10 @@ class Flags:
         del self._timers[game]
         try:
             self.fall(game)
-        finally:
-            if game not in self._timers:
-                self.watch(game)
+            self.watch(game)
+        except OSError as error:
+            _logger.warning("the fallen flag of game %s: %s", game.id, error)
+            self._timers[game] = asyncio.get_running_loop().call_later(AGAIN_S, self._wake, game)
 
 
 def paused(clock: Clock) -> Clock:

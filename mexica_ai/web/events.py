@@ -13,7 +13,7 @@ from mexica_ai.web.errors import ApiError
 from mexica_ai.web.guests import Guest
 
 MAX_STREAMS = 8
-MAX_GUESTS = 2  # pages of one invitation
+MAX_GUESTS, MAX_ALL_GUESTS = 2, 24  # pages of one invitation, and of all
 MAX_EVENTS = 64
 
 
@@ -90,8 +90,9 @@ class Hub:
     def open(self, stream: Stream) -> Iterator[None]:
         """Add a stream while the context lasts; ApiError if there are too many."""
         self._make_room(stream)
-        if len(self._streams) >= MAX_STREAMS:
-            raise ApiError(429, "TOO_MANY_STREAMS", f"there are {MAX_STREAMS} pages already; expected fewer")
+        most = MAX_STREAMS if stream.guest is None else MAX_ALL_GUESTS
+        if sum((one.guest is None) == (stream.guest is None) for one in self._streams) >= most:
+            raise ApiError(429, "TOO_MANY_STREAMS", f"there are {most} pages already; expected fewer")
         self._streams.append(stream)
         try:
             if stream.game:

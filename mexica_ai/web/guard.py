@@ -126,8 +126,8 @@ class Guard:
             raise ApiError(403, "WRONG_SITE", "the request comes from a page of another site")
         if is_page and path == "/" and b"token=" in scope["query_string"]:
             return self._exchange(scope, headers)
-        if is_page and b"invite=" in scope["query_string"]:
-            return self._accept(scope, headers)
+        if is_page and (links := _query(scope).get("invite")) and (game := guests.game_of(path, {})):
+            return self._accept(scope, headers, game, links[-1])
         if path in _PUBLIC and method in ("GET", "HEAD"):
             return None
         if not self._has_session(headers):
@@ -161,14 +161,13 @@ class Guard:
         rest = urlencode(query, doseq=True)
         return self._admit("/" + (f"?{rest}" if rest else ""), self._cookie, self._session)
 
-    def _accept(self, scope: Scope, headers: Headers) -> Response:
+    def _accept(self, scope: Scope, headers: Headers, game: str, link: str) -> Response:
         """Return the redirect to the game of a link, with the cookie of its seat in exchange for the token.
 
         A browser that has the session of the owner, or that of the seat, needs none.
         """
-        query, path = _query(scope), scope["path"]
-        game = guests.game_of(path, query)
-        guest = None if game is None else guests.by_link(self._key, self._find, game, query["invite"][-1])
+        path = f"/g/{game}"
+        guest = guests.by_link(self._key, self._find, game, link)
         if self._has_session(headers) or (guest is None and self._guest(scope, headers) is not None):
             return RedirectResponse(path, 303)
         if guest is None:

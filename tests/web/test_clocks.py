@@ -179,6 +179,34 @@ def test_a_seat_whose_time_is_up_has_lost(time):
     assert (again.table.resigned, again.table.is_out_of_time) == (1, True)
 
 
+def test_a_flag_that_cannot_be_kept_falls_again(time, monkeypatch):
+    monkeypatch.setattr(clocks, "AGAIN_S", 0.0)
+
+    async def run():
+        ended = []
+        flags = clocks.Flags(ended.append)
+        game = begin()
+        play(game)
+        time.passes(61)
+        tried = []
+
+        def fail(*entries):
+            tried.append(entries)
+            raise OSError(28, "No space left on device")
+
+        game.journal.append = fail
+        flags.watch(game)
+        while len(tried) < 3:
+            await asyncio.sleep(0)
+        assert not game.is_over
+        game.journal = Lines()
+        while not ended:
+            await asyncio.sleep(0)
+        assert game.is_over
+
+    asyncio.run(asyncio.wait_for(run(), 20))
+
+
 def test_a_turn_that_comes_too_late_is_not_played(time):
     game = begin()
     play(game)

@@ -271,6 +271,36 @@ def test_a_wrong_link_opens_nothing(page, change):
         assert stranger.get("/api/games").status_code == 401
 
 
+def test_a_link_leads_to_no_other_place(page):
+    made, friend = begin(page, "nim")
+    for path in (
+        "//evil.example?invite=1",
+        "//evil.example/g/?invite=1.x",
+        "/?invite=1",
+        "/edit?invite=1",
+        "/g/0?invite=1",
+    ):
+        for client in (page.client, friend.client):
+            answer = client.send(client.build_request("GET", page.base + path))
+            assert "evil" not in answer.headers.get("location", ""), path
+            assert answer.status_code < 500
+    for client in (page.client, friend.client):
+        answer = client.get(f"/g/{made['id']}/more?invite=1.x&invite=wrong")
+        assert (answer.status_code, answer.headers["location"]) == (303, f"/g/{made['id']}")
+        assert client.get(f"/g/{made['id']}?xinvite=1").status_code == 200
+
+
+def test_what_is_entered_cannot_be_guessed(page):
+    made, friend = begin(page)
+    now = page.game(made)
+    entered = {"version": now["version"], "actions": [now["entries"][0]["action"]]}
+    page.call("PUT", f"/api/games/{made['id']}/draft", entered)
+    assert page.call("PUT", f"/api/games/{made['id']}/draft", entered)["is_mine"]  # the answer was lost
+    refused = friend.call("PUT", f"/api/games/{made['id']}/draft", entered, 409)
+    other = friend.call("PUT", f"/api/games/{made['id']}/draft", {**entered, "actions": ["nonsense"]}, 409)
+    assert refused == other
+
+
 def test_a_new_link_makes_the_old_one_worthless(page):
     made, friend = begin(page)
     path = f"/api/games/{made['id']}"
@@ -327,9 +357,11 @@ def test_only_the_seat_of_another_person_is_invited(page, seats, seat, reason):
 
 def test_the_pages_of_a_link_lock_out_nobody(page):
     made, friend = begin(page, "nim")
+    more = [begin(page, "nim") for _ in range(4)]
     with contextlib.ExitStack() as stack:
-        for _ in range(12):
-            next(stack.enter_context(friend.stream(game=made["id"])))
+        for one, link in [(made, friend), *more]:
+            for _ in range(4):
+                next(stack.enter_context(link.stream(game=one["id"])))
         next(stack.enter_context(page.stream(game=made["id"])))
 
 

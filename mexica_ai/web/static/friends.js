@@ -104,9 +104,9 @@ export function invites(page) {
     ${seats.map(({kind}, seat) => {
     if (kind !== 'person') return nothing;
     const isAway = away.includes(seat), link = links.get(seat);
+    const act = (words, withdraws) => button(words, () => invite(page, seat, withdraws), {label: `${words}: ${nameOf(page, seat)}`});
     return html`<div class="row">${who(page, seat)}<span class="grow"></span>
-      ${button(isAway ? t('New link') : t('Make a link'), () => invite(page, seat, false), {label: t('Make a link for {name}', {name: nameOf(page, seat)})})}
-      ${isAway ? button(t('Take the seat back'), () => invite(page, seat, true), {label: t('Take back the seat of {name}', {name: nameOf(page, seat)})}) : nothing}</div>
+      ${act(isAway ? t('New link') : t('Make a link'), false)}${isAway ? act(t('Take the seat back'), true) : nothing}</div>
       ${link ? html`<div class="row"><input class="invite grow" readonly aria-label=${t('Link of {name}', {name: nameOf(page, seat)})} .value=${link}
         @focus=${event => event.target.select()}>${button(t('Copy'), () => copy(page, link))}</div>` : nothing}`;
   })}<p class="fault" role="status">${page.message ?? ''}</p>`;
