@@ -72,7 +72,8 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None, guest: int
         and viewer in (None, game.mover)
         and is_theirs(game.table, guest, game.mover)
     )
-    shown = _NOTHING if handover is not None else _shown(game, viewer, is_mine)
+    has_notes = game.is_open and (guest is None or game.is_over)  # those of the owner are for the owner until then
+    shown = _NOTHING if handover is not None else _shown(game, viewer, is_mine, has_notes)
     return {
         "id": game.id,
         "run": RUN,
@@ -101,7 +102,7 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None, guest: int
     }
 
 
-def _shown(game: Game, viewer: int | None, is_mine: bool) -> ShownJson:
+def _shown(game: Game, viewer: int | None, is_mine: bool, has_notes: bool) -> ShownJson:
     """Return what a viewer sees of the turns, the position and the turn being entered."""
     draft = game.drafted() if is_mine else Draft(game.view_of(game.now, viewer))
     position = draft.position
@@ -116,8 +117,8 @@ def _shown(game: Game, viewer: int | None, is_mine: bool) -> ShownJson:
         "targets": game.kind.picture.describe_targets(position.to_json()),
         "text": str(position),
         "compact": position.to_compact(),
-        "lines": lines_json(game) if game.is_open else [],
-        "comments": comments_json(game) if game.is_open else {},
+        "lines": lines_json(game) if has_notes else [],
+        "comments": comments_json(game) if has_notes else {},
     }
 
 

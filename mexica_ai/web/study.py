@@ -26,6 +26,7 @@ from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.table import Event, Table
 from mexica_ai.web import commands, pictures, visibility
 from mexica_ai.web.errors import ApiError
+from mexica_ai.web.guests import page_of, player_of
 from mexica_ai.web.requests import body_of
 from mexica_ai.web.snapshot_types import LineJson, LineTurnJson
 
@@ -68,7 +69,7 @@ class Study:
         """Add a line beside the game, comment a turn, or remove a line; `line` of the answer is where the change is."""
         game, data = self._find(request), await body_of(request)
         check_shape(data, {"version": int, "viewer?": Nullable(int), **SHAPE}, "request")
-        viewer = data.get("viewer")
+        viewer = page_of(request, game, data.get("viewer"))
         game.check_version(data["version"], viewer)
         visibility.require_open(game.table)
         note = read_note({key: data[key] for key in data if key not in ("version", "viewer")}, "request")
@@ -89,7 +90,7 @@ class Study:
     async def check(self, request: Request) -> JSONResponse:
         """Say whether the turn that a person is about to play surely gives much away; null if not, or if it is late."""
         game, data = self._find(request), await body_of(request, _CHECK)
-        viewer = data.get("viewer")
+        viewer = player_of(request, game, data.get("viewer"))
         game.check_version(data["version"], viewer)
         if game.drill is not None:
             raise ApiError(422, "DRILL", "the game is an exercise of a drill; expected a game")

@@ -141,6 +141,37 @@ def test_no_page_has_the_view_or_the_turn_of_the_other(page):
     assert page.command(now, 403, resign=True)["reason"] == "NOT_YOUR_TURN"
 
 
+def test_no_command_answers_with_the_view_of_another_page(page, routes):
+    made, friend = begin(page)
+    turn(page, made)  # the friend is to move
+    stale = {"version": 0, "viewer": 1}
+    now = {"version": page.game(made)["version"], "viewer": 1}
+    more = [{}, {"actions": []}, {"do": "answer"}, {"seat": 1}, {"do": "comment", "line": "", "at": 0, "text": "a"}]
+    bodies = [{**head, **one} for head in (stale, now) for one in more]
+    bodies += [{"at": 0, "viewer": 1}, {"seconds": 0.1, "viewer": 1}]
+    for method, path in routes:
+        if "/api/games/{game}" not in path or method not in ("POST", "PUT") or path.endswith("/restore"):
+            continue
+        for body in bodies:
+            for key in ("resign", "takeback", None):
+                data = body if key is None else {**body, key: True}
+                answer = page.client.request(
+                    method, path.format(game=made["id"], number=0, part="all"), content=json.dumps(data), headers=JSON
+                )
+                assert answer.status_code >= 400, (path, data)
+                assert answer.json().get("snapshot") is None or answer.json()["snapshot"]["viewer"] == 0, (path, data)
+    assert friend.game(made)["is_mine"]
+
+
+def test_notes_of_the_owner_are_for_the_owner_until_the_end(page):
+    made, friend = begin(page, "mexica")
+    note = {"version": page.game(made)["version"], "do": "comment", "line": "", "at": 0, "text": "my plan"}
+    assert page.call("POST", f"/api/games/{made['id']}/lines", note)["comments"] == {"0": "my plan"}
+    assert "my plan" not in json.dumps(friend.game(made))
+    page.command(page.game(made), resign=True)
+    assert friend.game(made)["comments"] == {"0": "my plan"}
+
+
 def test_a_turn_that_is_entered_is_seen_on_no_other_page(page):
     made, friend = begin(page, "mexica")
     now = page.game(made)
