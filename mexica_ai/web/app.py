@@ -32,6 +32,7 @@ from mexica_ai.game.proposals import Verdict
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import Nullable, check_shape, choice
 from mexica_ai.rpc.client import AsyncClient
+from mexica_ai.table import names_of
 from mexica_ai.web import boards, commands, editor, pictures, starts, visibility
 from mexica_ai.web.clicks import why_not
 from mexica_ai.web.errors import ApiError
@@ -324,6 +325,7 @@ class Site:
         turns = game.turns[: number + max(since, with_turn)]
         exercise = game.table.number if game.drill is not None else None
         key = json.dumps([game.id, exercise, number, part, viewer, theme, line, actions, with_turn, since, turns])
+        key += json.dumps(names_of(game.seats)) if theme != "page" else ""
         svg = self._pictures.pop(key, None)
         if svg is None:
             svg = pictures.picture(

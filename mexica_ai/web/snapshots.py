@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, cast
 
+from mexica_ai import __version__
 from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.game.details import cost_text
 from mexica_ai.game.position import Position
@@ -63,6 +64,7 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> StateJs
     return {
         "id": game.id,
         "run": RUN,
+        "build": __version__,
         "game": game.name,
         "version": game.version,
         "players": now.players,

@@ -50,6 +50,9 @@ def test_cards_and_tiles_to_keep_are_clicked(visit, site):
     first, second = sorted(set(cards))[:2]
     confirm = page.locator(".confirm button")
     assert texts(confirm) == ["Keep none"]
+    page.keyboard.press("Escape")  # nothing is to be closed
+    assert texts(confirm) == ["Keep none"]
+    assert page.get_by_role("button", name="Back").is_disabled()
     one.take(second, first)  # in any order
     page.get_by_role("button", name="Keep 2 of 3").wait_for()
     assert page.locator(".menu").count() == 0  # nothing covers the cards

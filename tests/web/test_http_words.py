@@ -2,6 +2,7 @@
 
 import json
 import re
+from xml.etree import ElementTree
 
 import pytest
 from pages import PERSON, Process, engine
@@ -61,6 +62,16 @@ def test_names_are_shown_and_survive_a_restart(start):
     assert page.game(made)["names"] == made["names"]
     (listed,) = page.call("GET", "/api/games")["games"]
     assert [seat["title"] for seat in listed["seats"]] == made["names"]
+
+
+def test_records_and_pictures_that_are_saved_have_the_names(page):
+    seats = [{"kind": "person", "name": "Ana <b>"}, PERSON, engine(2)]
+    path = f"/api/games/{page.new('mexica', players=3, seats=seats)['id']}"
+    assert page.call("GET", f"{path}/record")["engines"] == ["Ana <b>", "person", "level 2"]
+    picture = page.call("GET", f"{path}/at/0/all.svg?theme=light")
+    texts = list(ElementTree.fromstring(picture).itertext())
+    assert {"Ana <b>", "Player 2", "Level 2"} <= set(texts)
+    assert not re.search(r"\bseat \d", picture, re.IGNORECASE)
 
 
 def test_a_bad_name_is_refused_by_name(page):

@@ -92,9 +92,9 @@ export function setNames(given) {
 }
 
 function nameSeats(root) {
-  for (const text of root.querySelectorAll('text')) {
-    if (/\bseat \d\b/i.test(text.textContent)) {
-      text.textContent = text.textContent.replace(/\bseat (\d)\b/gi, (found, seat) => names[seat] ?? found);
+  for (const text of root.querySelectorAll('text, tspan')) {
+    for (const node of text.childNodes) {
+      if (node instanceof Text) node.data = node.data.replace(/\bseat (\d)\b/gi, (found, seat) => names[seat] ?? found);
     }
   }
 }
@@ -125,13 +125,33 @@ function turnWheels(old, root) {
 // --- settings, which the browser stores
 
 const KEY = 'mexica-ai';
-export const settings = {
-  theme: '', keys: true, motion: true, codes: false, zoom: true, fits: innerWidth > 600, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
-  ...JSON.parse(localStorage.getItem(KEY) ?? '{}'),
+const USUAL = {
+  theme: '', keys: true, motion: true, codes: false, zoom: true, fits: innerWidth > 600, hints: {play: 'none', review: 'all'},
+  seconds: 5, candidates: 8,
 };
+export const settings = {...USUAL, ...stored()};
+
+// What is stored and of the right kind.
+function stored() {
+  try {
+    const found = JSON.parse(localStorage.getItem(KEY)) ?? {};
+    return Object.fromEntries(Object.entries(USUAL).filter(([name, usual]) => isLike(found[name], usual)).map(
+      ([name]) => [name, found[name]]));
+  } catch {
+    return {};
+  }
+}
+
+function isLike(one, usual) {
+  return typeof one === typeof usual && one !== null
+    && (typeof usual !== 'object' || Object.keys(usual).every(key => isLike(one[key], usual[key])));
+}
 
 export function keep(changes = {}) {
-  localStorage.setItem(KEY, JSON.stringify(Object.assign(settings, changes)));
+  Object.assign(settings, changes);
+  try {
+    localStorage.setItem(KEY, JSON.stringify(settings));
+  } catch {}  // storage is full or blocked: the settings hold until the page is left
   document.documentElement.dataset.theme = settings.theme;
 }
 
@@ -155,6 +175,9 @@ export const button = (words, run, {kind, pressed, off, title, label} = {}) => h
 export const find = selector => document.querySelector(selector);
 
 export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+/** The place of a fault in JSON, on demand. */
+export const pathOf = path => path ? html`<details class="path"><summary>JSON</summary><code>${path}</code></details>` : nothing;
 
 /** A select of [value, words] that shows `value`. */
 export const choice = (label, options, value, run) => html`<select aria-label=${label}

@@ -18,7 +18,8 @@ function make(name, className, attributes = {}) {
 export class Board {
   /** @type {HTMLElement} */ host;
   /** @type {import('./snapshot').GameInfo['grid']} */ grid;
-  zoomed;  // the element whose enlarged picture is shown
+  zoomed;  // what enlarges its picture
+  /** @type {Promise<void>} */ watching;  // settled when that is loaded
   lit = new Map();
   can = new Map();
   labels = target => target;
@@ -210,7 +211,8 @@ export class Board {
     if (this.isNew) {
       this.isNew = false;
       this.center();
-      import('./zoom.js').then(({watch}) => watch(this));
+      // Once for all elements that it is attached to; without an answer nothing is enlarged.
+      this.watching ??= import('./zoom.js').then(({watch}) => watch(this), () => {});
     }
     const shape = [...places].join('|');
     if (shape === this.shape) return;

@@ -115,6 +115,11 @@ export class Entering {
     return this.matches().some(({tool, targets}) => this.tools.get(tool)?.any_order && isMenu(targets.at(-1) ?? ''));
   }
 
+  /** Whether a menu has to show what can be chosen; a set is chosen without one. */
+  get hasMenu() {
+    return !this.isSet && this.choices().length > 0;
+  }
+
   /** Choose a tool; return the entry to play, if one is left that needs no click. */
   choose(tool) {
     this.tool = tool;

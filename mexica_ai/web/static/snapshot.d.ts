@@ -197,6 +197,7 @@ export interface StateJson {
   points: Array<PointsJson> | null;
   id: string;
   run: string;
+  build: string;
   game: string;
   version: number;
   players: number;
@@ -229,6 +230,7 @@ export interface Snapshot {
   points: Array<PointsJson> | null;
   id: string;
   run: string;
+  build: string;
   game: string;
   version: number;
   players: number;
