@@ -354,7 +354,7 @@ def test_an_expected_line_follows_its_candidate(visit, example, name):
         candidate.click()
     turn = candidate.get_attribute("data-text").split("; ")
     replies = [link.get_attribute("title").split("; ") for link in links.all()]
-    told = [candidate.locator(".turn").inner_text(), links.first.inner_text()]
+    told = [text.strip() for text in (candidate.locator(".turn").inner_text(), links.first.inner_text())]
     assert replies
     page.mouse.move(0, 0)  # else what comes to lie under the pointer, which shows its line, too
 
