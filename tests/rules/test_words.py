@@ -16,7 +16,7 @@ from mexica_ai.game.position import Position
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.words import card
 from mexica_ai.games.tzolkin import facts as tiles
-from mexica_ai.session import Session
+from mexica_ai.table import seen_turn
 
 ROOT = Path(__file__).parents[2]
 GAMES = ("mexica", "coatl", "tzolkin", "nim")
@@ -75,7 +75,7 @@ def test_the_records_that_ship_are_told_without_codes():
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_games_are_told_without_codes_to_all(game, seed):
     position = ai.new_game(game, seed=seed, players=2)
-    kind, session = registry.get(game), Session(ai.new_game("nim", seed=1), {})
+    kind = registry.get(game)
     while not position.is_over and len(position.history) < 120:
         if position.is_chance:
             turn = position.copy().draw(seed)
@@ -84,7 +84,7 @@ def test_random_games_are_told_without_codes_to_all(game, seed):
         check_turn(position, turn)
         if kind.views is not None:
             for viewer in range(position.players):
-                seen = session.seen(position, turn, viewer)
+                seen = turn if viewer == position.to_move else seen_turn(position, turn, viewer)
                 moments = words.moments_of(position, turn, seen=seen, viewer=viewer)
                 text = words.tell_turn(kind, moments, position.to_move, NAMES)
                 assert text
@@ -126,23 +126,28 @@ def test_workers_say_where_they_stand_and_what_they_cost():
     for turn in record["turns"]:
         found["; ".join(turn)] = told(position, turn)
         position.push(turn)
-    assert found["place tikal; place tikal; place uxmal; end"] == "placed on Tikal 0 and 2 and Uxmal 0 (5 corn)"
+    assert found["place tikal; place tikal; place uxmal; end"] == "placed on Tikal 0 and 2 and Uxmal 0 for 5 corn"
     assert found["pick palenque 1 1; end"] == "took 3 corn from Palenque 1"
-    assert found["pick uxmal 1 1; climb kukulcan; end"] == "used Uxmal 1 (3 corn), stepped up in Kukulcan"
+    assert found["pick uxmal 1 1; climb kukulcan; end"] == "used Uxmal 1 for 3 corn, stepped up in Kukulcan"
     assert found["pick uxmal 3 2; sell W 3; buy G 1; end"] == (
-        "used Uxmal 2 (1 corn), sold 3 wood for 6 corn, bought 1 gold for 4 corn"
+        "used Uxmal 2 for 1 corn, sold 3 wood for 6 corn, bought 1 gold for 4 corn"
     )
     assert found["reveal a2_shrine_chaac"] == "new buildings: a shrine (2 steps up in Chaac, 2 points)"
+
+
+def test_corn_that_is_paid_is_told_even_if_more_is_gained():
+    position = ai.load(ROOT / "examples" / "tzolkin_midgame.json")
+    assert told(position, ["pick yaxchilan 4 3", "end"]) == "took 2 corn and 1 gold for 1 corn from Yaxchilan 3"
+    assert told(position, ["pick yaxchilan 4 4", "end"]) == "took 1 skull from Yaxchilan 4"
 
 
 def test_what_others_must_not_know_is_not_told():
     position = ai.new_game("coatl", seed=1)
     kind = registry.get("coatl")
     hand = position.to_json()["seats"][0]["hand"][:2]
-    session = Session(position, {})
 
     def told_to(viewer, turn):
-        seen = turn if viewer == 0 else session.seen(position, turn, viewer)
+        seen = turn if viewer == 0 else seen_turn(position, turn, viewer)
         return words.tell_turn(kind, words.moments_of(position, turn, seen=seen, viewer=viewer), 0, NAMES)
 
     assert told_to(1, [f"keep {' '.join(hand)}"]) == "chose prophecies"

@@ -72,7 +72,13 @@ def test_the_menu_says_what_each_choice_brings(visit, example):
     assert texts(page.locator(".tools button")) == ["Pick up a worker u"]  # no tool that cannot be used
     one.take("worker:yaxchilan:4")
     buttons = page.locator(".menu button")
-    assert texts(buttons) == ["1 skull", "1 corn and 1 gold", "1 stone for 1 corn", "1 wood for 3 corn", "no action"]
+    assert texts(buttons) == [
+        "1 skull",
+        "2 corn and 1 gold for 1 corn",
+        "1 stone for 1 corn",
+        "1 wood for 3 corn",
+        "no action",
+    ]
     assert "faint" in buttons.last.get_attribute("class")
     buttons.nth(1).click()
     one.chips("pick yaxchilan 4 3")

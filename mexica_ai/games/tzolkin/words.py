@@ -9,6 +9,7 @@ from mexica_ai.game.text_forms import count, listed
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.io.json_types import JsonObject
 
+_PRICE_OF_USE = 1  # of an action of another gear
 _CATEGORIES = {"farm": "a farm", "tomb": "a tomb", "civic": "a civic building", "shrine": "a shrine"}
 
 
@@ -83,10 +84,8 @@ def tell(actions: Sequence[str], before: JsonObject, after: JsonObject) -> str:
             return _placed(actions, before, after)
         case "pick", [gear, space]:
             return f"took a worker back from {name(gear)} {space}"
-        case "pick", [gear, _, number]:
-            return _used(gear, number, before, after)
-        case "use", [gear, number]:
-            return _used(gear, number, before, after)
+        case ("pick", [gear, _, number]) | ("use", [gear, number]):
+            return _used(gear, number, price(actions[0]), before, after)
         case "reveal", _:
             return f"new buildings: {listed([building(tile) for tile in words])}"
         case "advance", [days]:
@@ -131,13 +130,29 @@ def _stock(fields: JsonObject, seat: int) -> dict[str, int]:
     return {**{kind: own[kind] for kind in facts.STOCKS}, "skull": own["skulls"]}
 
 
-def _flow(before: JsonObject, after: JsonObject) -> tuple[str, str]:
-    """Return what the seat to move has gained and what it has paid, in words; "" for nothing."""
+def price(action: str) -> int:
+    """Return the corn that a worker pays for an action below the one that it stands on."""
+    match action.split():
+        case ["pick", gear, space, number] if int(space) < facts.GEARS[gear]["free_choice_from"]:
+            return int(space) - int(number)
+        case ["use", _, _]:
+            return _PRICE_OF_USE
+    return 0
+
+
+def _flow(before: JsonObject, after: JsonObject, price: int = 0) -> tuple[str, str]:
+    """Return what the seat to move has gained and what it has paid, in words; "" for nothing.
+
+    `price` is corn that it has paid in any case, even if it has gained more.
+    """
     seat = before["to_move"]
     old, new = _stock(before, seat), _stock(after, seat)
     change = {kind: new[kind] - old[kind] for kind in new}
+    change["corn"] += price
     gained = {kind: number for kind, number in change.items() if number > 0}
     paid = {kind: -number for kind, number in change.items() if number < 0}
+    if price:
+        paid["corn"] = paid.get("corn", 0) + price
     return materials(gained) if gained else "", materials(paid) if paid else ""
 
 
@@ -152,22 +167,24 @@ def _placed(actions: Sequence[str], before: JsonObject, after: JsonObject) -> st
         spaces = [str(space) for space, (old, new) in pairs if new == seat != old]
         places.append(f"{name(gear)} {' and '.join(spaces)}")
     _, paid = _flow(before, after)
-    return f"placed on {listed(places)}" + (f" ({paid})" if paid else "")
+    return f"placed on {listed(places)}" + (f" for {paid}" if paid else "")
 
 
-def _used(gear: str, number: str, before: JsonObject, after: JsonObject) -> str:
+def _used(gear: str, number: str, price: int, before: JsonObject, after: JsonObject) -> str:
     """Return the use of an action of a gear, with what it has brought at once."""
     seat = before["to_move"]
     where = f"{name(gear)} {number}"
-    gained, paid = _flow(before, after)
+    gained, paid = _flow(before, after, price)
     if gear == facts.CHICHEN:
+        cost = f" for {price} corn" if price else ""
         temple = facts.GEARS[gear]["actions"][int(number) - 1]["temple"]
-        return f"placed a skull on {where}, a step up in {name(temple)}"
+        return f"placed a skull on {where}{cost}, a step up in {name(temple)}"
+    cost = f" for {paid}" if paid else ""
     if after["seats"][seat]["workers"] > before["seats"][seat]["workers"]:
         gained = listed([one for one in ("a worker", gained) if one])
     if gained:
-        return f"took {gained} from {where}" + (f" for {paid}" if paid else "")
-    return f"used {where}" + (f" ({paid})" if paid else "")
+        return f"took {gained}{cost} from {where}"
+    return f"used {where}{cost}"
 
 
 def _food_day(before: JsonObject, after: JsonObject) -> str:
