@@ -9,6 +9,7 @@ from mexica_ai.game.contract import Clicks
 from mexica_ai.game.entry import Gain
 from mexica_ai.game.text_forms import count
 from mexica_ai.games.coatl import facts
+from mexica_ai.games.coatl.words import card as words_of_card
 from mexica_ai.io.json_types import JsonObject
 
 _WORDS = {
@@ -105,6 +106,7 @@ def _additions(own: JsonObject, stored: list[list[str]], coatls: list[list[str]]
 
 _CARD = re.compile(r"\b[PT][0-9]{2}\b")
 _PIECE = re.compile(rf"\b(head|tail|body) ([{facts.COLORS}]{{1,2}})\b")
+_NO_COATL = re.compile(r"\Aseat [0-9] has no Coatl 1\Z")
 
 
 def plain(words: str) -> str:
@@ -113,13 +115,15 @@ def plain(words: str) -> str:
     def piece(match: re.Match[str]) -> str:
         return f"{' and '.join(facts.COLOR_NAMES[letter] for letter in match[2])} {match[1]}"
 
-    return _PIECE.sub(piece, _CARD.sub(lambda match: _card(match[0]), words))
+    words = _NO_COATL.sub("there is no Coatl yet; start one first", words)
+    return _PIECE.sub(piece, _CARD.sub(lambda match: _named(match[0]), words))
 
 
-def _card(card: str) -> str:
-    """Return a card as its pattern, which the picture shows."""
-    kind = "temple" if card in facts.TEMPLES else "prophecy"
-    return f"the {kind} {facts.describe(card).partition(' ')[2]}"
+def _named(name: str) -> str:
+    """Return a card with its kind and what it asks for."""
+    if name in facts.TEMPLES:
+        return f"the temple {words_of_card(name)}"
+    return f"the prophecy {words_of_card(name)}" if name in facts.PROPHECIES else name
 
 
 CLICKS = Clicks(gain, meant, plain)

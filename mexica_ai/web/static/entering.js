@@ -47,15 +47,12 @@ export class Entering {
   /**
    * Take new entries; the chosen tool and targets stay if they begin one of them.
    * @param {Entry[]} entries
-   * @param {Entry[]} walks those that are the cheapest way are offered, too
+   * @param {Entry[]} walks each the cheapest way to its goal
    * @param {Tool[]} tools
    */
   set(entries, walks, tools) {
     const {tool, taken} = this;
-    const singles = new Map();
-    for (const entry of entries) add(singles, entry.tool + entry.targets[0], entry);
-    this.entries = [...entries, ...walks.filter(walk => (singles.get(walk.tool + walk.targets[0]) ?? []).every(
-      entry => price(walk) < price(entry)))];
+    this.entries = [...entries, ...walks];
     this.tools = new Map(tools.map(one => [one.name, one]));
     const [first] = entries;
     // The only tool need not be chosen.
