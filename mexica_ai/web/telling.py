@@ -81,6 +81,10 @@ class Telling:
             self._choices[key] = words_of_turn(game.positions[index], turn, self._names)
         return self._choices[key]
 
+    def forget(self, common: int) -> None:
+        """Forget the choices that were told in positions from a number on: the game has others there now."""
+        self._choices = {key: words for key, words in self._choices.items() if key[0] < common}
+
     def _follow(self, game: Game) -> None:
         """Forget what was told of another game, or with other names."""
         names = names_of(game.seats)
