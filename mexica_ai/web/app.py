@@ -468,7 +468,7 @@ def make_app(site: Site) -> Starlette:
 
 def _game_info(name: str, examples: list[str]) -> GameInfo:
     entry = registry.get(name)
-    grid, offers = entry.picture.grid, entry.proposals
+    grid = entry.picture.grid
     kinds: dict[type, Literal["bool", "int", "ints"]] = {bool: "bool", int: "int", list: "ints"}
     return {
         "name": name,
@@ -490,7 +490,9 @@ def _game_info(name: str, examples: list[str]) -> GameInfo:
             for tool in entry.picture.tools
         ],
         "grid": None if grid is None else {"rows": grid["rows"], "columns": grid["columns"]},
-        "proposals": None if offers is None else {"label": offers.label, "question": offers.question},
+        "proposals": None
+        if entry.proposals is None
+        else {"label": entry.proposals.label, "question": entry.proposals.question},
         "examples": [{"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples],
     }
 

@@ -43,6 +43,12 @@ export async function request(method, path, body = {}) {
   }
 }
 
+/** Load a style sheet of the page. */
+export const loadStyle = name => new Promise((done, fail) => {
+  const link = Object.assign(document.createElement('link'), {rel: 'stylesheet', href: `/static/${name}`, onload: done, onerror: fail});
+  document.head.append(link);
+});
+
 /** The query of a path, without values that are null or undefined. */
 export const query = values => '?' + new URLSearchParams(Object.entries(values).filter(([, value]) => value != null));
 

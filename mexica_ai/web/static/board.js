@@ -19,7 +19,7 @@ export class Board {
   /** @type {HTMLElement} */ host;
   /** @type {import('./snapshot').GameInfo['grid']} */ grid;
   zoomed;  // what enlarges its picture
-  /** @type {Promise<void>} */ watching;  // settled when that is loaded
+  isWatched = false;  // whether that is loaded, or will be with the next movement
   lit = new Map();
   can = new Map();
   labels = target => target;
@@ -211,8 +211,7 @@ export class Board {
     if (this.isNew) {
       this.isNew = false;
       this.center();
-      // Once for all elements that it is attached to; without an answer nothing is enlarged.
-      this.watching ??= import('./zoom.js').then(({watch}) => watch(this), () => {});
+      this.enlarge();
     }
     const shape = [...places].join('|');
     if (shape === this.shape) return;
@@ -234,6 +233,20 @@ export class Board {
     }));
     this.rove(places.has(this.last) ? this.last : this.order.flat()[0]);
     if (had) this.focus();
+  }
+
+  // Load what enlarges the picture when the pointer, a finger or the focus is first used; without an answer nothing is.
+  enlarge() {
+    if (this.isWatched) return;
+    this.isWatched = true;
+    const events = ['pointermove', 'pointerdown', 'focusin'];
+    const load = event => {
+      for (const name of events) removeEventListener(name, load);
+      let isOver = false;  // a finger may be lifted before the answer
+      addEventListener('pointerup', () => { isOver = true; }, {once: true});
+      import('./zoom.js').then(({watch}) => watch(this, isOver ? null : event), () => {});
+    };
+    for (const name of events) addEventListener(name, load, {passive: true});
   }
 
   cellOf(name) {

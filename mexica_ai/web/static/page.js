@@ -1,7 +1,7 @@
 // @ts-check
 // The page: its state and its commands. Independent of the game.
 import {
-  find, forgetPictures, isStill, keep, picture, query, render, request, same, say, setNames, settings, showPicture,
+  find, forgetPictures, isStill, keep, loadStyle, picture, query, render, request, same, say, setNames, settings, showPicture,
 } from './api.js';
 import {Board} from './board.js';
 import {shownTurn} from './drill.js';
@@ -71,7 +71,10 @@ export class Page {
     try {
       this.info = await request('GET', '/api/info');
       const [, place, id] = location.pathname.split('/');
-      if (place === 'edit') this.editor = new (await import('./editor.js')).Editor(this);
+      if (place === 'edit') {
+        const [{Editor}] = await Promise.all([import('./editor.js'), loadStyle('editor.css')]);
+        this.editor = new Editor(this);
+      }
       else if (place === 'g') await this.begin(await request('GET', `/api/games/${id}`));
       else [this.home, {games: this.games}] = await Promise.all([import('./home.js'), request('GET', '/api/games')]);
     } catch (error) {
