@@ -119,6 +119,7 @@ def _load(page, game):
 def _clicks(page, number):
     lit, played, arrows = [], [], []
     for _ in range(number):
+        page.keyboard.press("Escape")  # the tool stays after an action
         page.keyboard.press("c")
         lit.append(page.evaluate(CLICK, ["P7", False]))
         played.append(page.evaluate(CLICK, ["Q7", True]))

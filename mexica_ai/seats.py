@@ -38,7 +38,7 @@ class Seat:
     def name(self) -> str:
         """The name of the player in records."""
         if self.kind == "person":
-            return "person"
+            return self.person or "person"
         return self.engine or f"level {self.level}"
 
     def to_json(self) -> JsonObject:

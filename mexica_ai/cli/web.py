@@ -84,10 +84,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="where browsers see the page, such as https://play.example.org, if a proxy stands between",
     )
-    _add_service_options(parser.add_argument_group("engine service"))
+    _add_service(parser.add_argument_group("engine service"))
 
 
-def _add_service_options(options: argparse._ArgumentGroup) -> None:
+def _add_service(options: argparse._ArgumentGroup) -> None:
+    """Declare the arguments of the engine service."""
     options.add_argument(
         "--server",
         type=common.argument(targets.parse),

@@ -115,7 +115,10 @@ def _why(game: Game, position: Position, fields: Fields, tool: str, targets: Seq
 
 
 def walks_of(position: Position) -> list[Walk]:
-    """Return the cheapest walk of several actions to each place; of those that cost the same, a shortest one."""
+    """Return the cheapest walk of several actions to each place; of those that cost the same, a shortest one.
+
+    A place that a single action of the same tool reaches at no higher price has none.
+    """
     game = registry.get(position.game)
     if not game.clicks.walks or position.to_move is None:
         return []
@@ -143,7 +146,17 @@ def walks_of(position: Position) -> list[Walk]:
             found[goal] = Walk([*actions, action], Entry(entry.tool, (entry.targets[0], words)), cost_text(cost))
             if number + 1 < _MOST_STEPS:
                 heapq.heappush(waiting, (*price, next(order), [*actions, action], after))
-    return [walk for walk in found.values() if len(walk.actions) > 1]
+    walks = {goal: walk for goal, walk in found.items() if len(walk.actions) > 1}
+    for number in position.state.legal_actions():
+        entry = game.picture.entry(game.text.format_action(number), before)
+        goal = entry.paths[0] if entry.paths else ""
+        if goal in walks and walks[goal].entry.tool == entry.tool:
+            after = position.state.copy()
+            after.apply(number)
+            fields, ends_turn = game.text.format_position(after), after.turn != position.state.turn
+            if sum(spent(before, fields, seat, game.reasons.spends, ends_turn).values()) <= best[goal][0]:
+                del walks[goal]
+    return list(walks.values())
 
 
 def _without(fields: Fields, spends: Sequence[str]) -> Fields:

@@ -33,6 +33,7 @@ from mexica_ai.game.proposals import Verdict
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import Nullable, check_shape, choice
 from mexica_ai.rpc.client import AsyncClient
+from mexica_ai.seats import names_of
 from mexica_ai.table import Table
 from mexica_ai.web import boards, commands, editor, pictures, starts, visibility
 from mexica_ai.web.clicks import why_not
@@ -362,6 +363,7 @@ class Site:
         turns = game.turns[: number + max(since, with_turn)]
         exercise = game.table.number if game.drill is not None else None
         key = json.dumps([game.id, exercise, number, part, viewer, theme, line, actions, with_turn, since, turns])
+        key += json.dumps(names_of(game.seats)) if theme != "page" else ""
         svg = self._pictures.pop(key, None)
         if svg is None:
             svg = pictures.picture(
@@ -510,7 +512,7 @@ def make_app(site: Site) -> Starlette:
 
 def _game_info(name: str, examples: list[str]) -> GameInfo:
     entry = registry.get(name)
-    grid, proposals = entry.picture.grid, entry.proposals
+    grid = entry.picture.grid
     kinds: dict[type, Literal["bool", "int", "ints"]] = {bool: "bool", int: "int", list: "ints"}
     return {
         "name": name,
@@ -538,8 +540,8 @@ def _game_info(name: str, examples: list[str]) -> GameInfo:
         ],
         "grid": None if grid is None else {"rows": grid["rows"], "columns": grid["columns"]},
         "proposals": None
-        if proposals is None
-        else {"label": say(proposals.label), "question": say(proposals.question)},
+        if entry.proposals is None
+        else {"label": say(entry.proposals.label), "question": say(entry.proposals.question)},
         "examples": [{"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples],
         "languages": list(teaching.languages(name)),
         "has_guide": teaching.guide(name) is not None,

@@ -165,7 +165,8 @@ def take_back(table: Table, viewer: int | None = None) -> list[Event]:
 def seat_person(table: Table, seat: int) -> list[Event]:
     """Give the seat of an engine to a person."""
     if not 0 <= seat < len(table.seats) or seat in table.persons:
-        raise ApiError(422, "NO_ENGINE", f"seat: no engine plays seat {seat}")
+        words = "No engine plays this seat."
+        raise ApiError(422, "NO_ENGINE", f"seat: no engine plays seat {seat}", words=words)
     return [Seated(seat)]
 
 

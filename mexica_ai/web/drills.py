@@ -58,6 +58,7 @@ class Drill:
         self.attempt = Attempt(self.exercise)
         self.verdict: Verdict | None = None
         self.hint = self.message = ""
+        self._words: dict[tuple[str, ...], str] = {}  # of turns of the exercise, with the names of the seats
         self.state: Literal["enter", "judging", "done"] = "enter"
 
     def follow(self, table: Table) -> None:
@@ -134,7 +135,7 @@ class Drill:
             "hint_words": self._told(exercise.better[: self.attempt.hints]) if self.hint else "",
             "verdict": None
             if self.verdict is None
-            else {"loss": self.verdict.loss, "is_solved": self.verdict.is_solved, "text": self._words()},
+            else {"loss": self.verdict.loss, "is_solved": self.verdict.is_solved, "text": self._verdict()},
             "better": exercise.better if is_done else None,
             "better_text": TURN_SEPARATOR.join(exercise.better) if is_done else None,
             "better_words": self._told(exercise.better) if is_done else None,
@@ -143,9 +144,13 @@ class Drill:
 
     def _told(self, turn: Sequence[str]) -> str:
         """Return a turn of the exercise, or its beginning, in words."""
-        return words_of_turn(self.exercise.world, turn, names_of(self.table.seats))
+        names = names_of(self.table.seats)
+        key = (*names, *turn)
+        if key not in self._words:
+            self._words[key] = words_of_turn(self.exercise.world, turn, names)
+        return self._words[key]
 
-    def _words(self) -> str:
+    def _verdict(self) -> str:
         return describe_verdict(self.exercise, self.verdict) if self.verdict is not None else ""
 
 

@@ -27,7 +27,7 @@ class ApiError(Exception):
     reason : str
         In capitals, for programs.
     message : str
-        For persons.
+        Its seats are counted from 0; people are told them from 1, unless `fields` has other `words`.
     retry_after_s : float, optional
         When to try again; by default after 5 s for the statuses 429 and 503.
     **fields
@@ -43,7 +43,8 @@ class ApiError(Exception):
 
     def to_json(self) -> dict[str, Any]:
         """Return the body of the response."""
-        return {"reason": self.reason, "message": str(self), "words": str(self), "violations": [], **self.fields}
+        message = str(self)
+        return {"reason": self.reason, "message": message, "words": _from_1(message), "violations": [], **self.fields}
 
 
 def api_error(error: MexicaAIError, given: Any = None) -> ApiError:
@@ -85,9 +86,14 @@ def in_words(fault: Violation, given: Any = None) -> str:
     if found:  # of a move text, which names its seats itself
         return text
     place, text = _place_in_words(_ROOT.sub("", path, count=1).removeprefix("."), text, given)
-    text = _SEAT.sub(lambda match: match[1] or f"{match[2]} {int(match[3]) + 1}", text)
+    text = _from_1(text)
     words = f"{place}: {text}" if place else text
     return words[:1].upper() + words[1:]
+
+
+def _from_1(text: str) -> str:
+    """Return a text with its seats counted from 1."""
+    return _SEAT.sub(lambda match: match[1] or f"{match[2]} {int(match[3]) + 1}", text)
 
 
 def _place_in_words(path: str, text: str, given: Any) -> tuple[str, str]:

@@ -114,6 +114,7 @@ class Game(Kept):
             common += 1
         for seen in self._seen.values():
             del seen[max(0, common - 1) :]
+        self.telling.forget(common)
         if self.drill is not None:
             self.analysis = None
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
+from html import escape
 from typing import TYPE_CHECKING
 
 from mexica_ai.game.position import Position
@@ -11,12 +13,17 @@ from mexica_ai.game.steps import play_steps
 from mexica_ai.io.errors import MexicaAIError, PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
+from mexica_ai.seats import names_of
 from mexica_ai.web import boards
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.turn_entry import ENDS, UNCOVERS
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
+
+_TEXT = re.compile(r">[^<>]+<")
+_SEAT = re.compile(r"\bseat (\d)\b", re.IGNORECASE)
+_LONGEST = 15  # characters of a name in a picture, as on the page
 
 
 def position_of(game: Game, number: int, viewer: int | None, line: list[list[str]], draft: list[str]) -> Position:
@@ -123,7 +130,7 @@ def picture(
     if not set(chosen) <= set(parts):
         raise ApiError(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
     base, steps = steps_of(game, number, viewer, with_turn=with_turn, since=since, line=line, actions=actions)
-    return boards.draw(
+    svg = boards.draw(
         game.kind,
         base.to_json(),
         viewer=base.viewer,
@@ -132,6 +139,7 @@ def picture(
         targets=theme == "page",
         parts=chosen,
     )
+    return svg if theme == "page" else _named(svg, names_of(game.seats))
 
 
 def steps_of(
@@ -165,6 +173,16 @@ def steps_of(
             _settle(base, 0)
         steps = _draft_steps(base, list(actions))
     return base, steps
+
+
+def _named(svg: str, names: Sequence[str]) -> str:
+    """Return a picture with the names of its seats, which it counts from 0."""
+
+    def name_of(found: re.Match[str]) -> str:
+        name = names[int(found[1])] if int(found[1]) < len(names) else found[0]
+        return escape(name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…")
+
+    return _TEXT.sub(lambda text: _SEAT.sub(name_of, text[0]), svg)
 
 
 def _played_steps(game: Game, number: int, viewer: int | None) -> list[tuple[str, JsonObject]]:

@@ -246,6 +246,7 @@ class StateJson(ShownJson):
 
     id: str
     run: str  # of the process
+    build: str  # the version of the package
     game: str
     version: int
     players: int

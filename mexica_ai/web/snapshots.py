@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, cast
 
+from mexica_ai import __version__
 from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.game.details import cost_text
 from mexica_ai.game.messages import say
@@ -77,6 +78,7 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None, guest: int
     return {
         "id": game.id,
         "run": RUN,
+        "build": __version__,
         "game": game.name,
         "version": game.version,
         "players": now.players,
@@ -148,11 +150,11 @@ def _draft_json(game: Game, draft: Draft, position: Position) -> DraftJson:
     fields = position.to_json()
     spends = () if draft.is_ended else game.kind.reasons.spends
     left = {key: fields[key] for key in spends if isinstance(fields.get(key), int)}
-    can_end = draft.is_ended or end is not None
+    can_end, names = draft.is_ended or end is not None, names_of(game.seats)
     return {
         "actions": list(game.draft),
         "steps": [
-            {"action": action, "text": text, "words": words}
+            {"action": action, "text": named(text, names), "words": words}
             for action, text, words in zip(game.draft, draft.effects, draft.words, strict=True)
         ],
         "can_end": can_end,
@@ -161,7 +163,7 @@ def _draft_json(game: Game, draft: Draft, position: Position) -> DraftJson:
         "left": cost_text({key: value for key, value in left.items() if value}),
         "wasted": "" if draft.is_ended else game.kind.clicks.wasted(fields),
         "commit": _commit_label(game, draft),
-        "why_not": "" if can_end else named(why_not_ended(game.kind, position), names_of(game.seats)),
+        "why_not": "" if can_end else named(why_not_ended(game.kind, position), names),
         "warning": say("This reveals something hidden, so it cannot be undone.") if draft.reveals else "",
     }
 

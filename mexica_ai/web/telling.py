@@ -97,6 +97,10 @@ class Telling:
             self._lines[key] = tell_line(game, position, at, list(map(list, turns[at:])))
         return self._lines[key]
 
+    def forget(self, common: int) -> None:
+        """Forget the choices that were told in positions from a number on: the game has others there now."""
+        self._choices = {key: words for key, words in self._choices.items() if key[0] < common}
+
     def _follow(self, game: Game) -> None:
         """Forget what was told of another game, or with other names."""
         if self._start != game.positions[0] or self._seats != game.seats:

@@ -27,7 +27,8 @@ def viewer_for(table: Table, viewer: int | None) -> int | None:
         It is not the view of a person.
     """
     if viewer is not None and not 0 <= viewer < len(table.seats):
-        raise ApiError(404, "NO_SEAT", f"viewer: no seat {viewer}; expected 0 to {len(table.seats) - 1}")
+        message = f"viewer: no seat {viewer}; expected 0 to {len(table.seats) - 1}"
+        raise ApiError(404, "NO_SEAT", message, words="The game has no such seat.")
     if table.exercise is not None:  # a page that shows the exercise before may have another seat's view
         return table.exercise.seat if table.hides else None
     if is_open(table):
@@ -37,7 +38,8 @@ def viewer_for(table: Table, viewer: int | None) -> int | None:
         last = table.screen if table.screen in local else local[0]
         return table.mover if table.mover in local else last
     if viewer not in table.persons:
-        raise ApiError(403, "NOT_A_PERSON", f"viewer: seat {viewer} is an engine's; its hand is hidden")
+        message = f"viewer: seat {viewer} is an engine's; its hand is hidden"
+        raise ApiError(403, "NOT_A_PERSON", message, words="An engine plays this seat; its hand is hidden.")
     return viewer
 
 

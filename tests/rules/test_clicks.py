@@ -63,6 +63,54 @@ def test_walks_are_the_cheapest_and_can_be_played():
         assert not any(other.entry.paths[0] == goal for other in clicks.walks_of(position) if other != walk)
 
 
+def test_no_walk_is_offered_where_one_action_leads_as_cheaply():
+    rng, position, offered, singles = random.Random(2), ai.new_game("mexica", players=2, seed=2), 0, 0
+    for _ in range(60):
+        if position.is_chance:
+            position.draw(rng.getrandbits(30))
+            continue
+        prices = {
+            (one.entry.tool, one.entry.paths[0]): sum(one.costs.values())
+            for one in position.legal_details()
+            if one.entry.paths
+        }
+        for walk in clicks.walks_of(position):
+            price = sum(int(number) for number in re.findall(r"[0-9]+", walk.cost))
+            assert price < prices.get((walk.entry.tool, walk.entry.paths[0]), 99)
+            offered += 1
+        singles += sum(tool == "move" for tool, _ in prices)
+        position.push_action(rng.choice(position.legal_actions()))
+    assert offered > 50 < singles
+
+
+def test_the_use_of_another_gear_says_what_it_brings_or_lets_choose():
+    rng, found = random.Random(1), {}
+    for seed in range(8):
+        position = ai.new_game("tzolkin", seed=seed, players=3)
+        while not position.is_over:
+            if position.is_chance:
+                position.draw(rng.getrandbits(30))
+                continue
+            legal = position.legal_actions()
+            uses = [action for action in legal if action.startswith("use ")]
+            if uses:
+                gains = zip(legal, clicks.gains_of(position), strict=True)
+                found.update((action, gain.words) for action, gain in gains if action in uses)
+            position.push_action(rng.choice(uses or [one for one in legal if one == "pick uxmal 5 5"] or legal))
+    assert len(found) > 12
+    assert all(found.values()), found
+    assert found["use palenque 1"] == "3 corn for 1 corn"
+    assert found["use palenque 3"] == "5 corn or 2 wood"
+
+
+def test_a_seat_without_a_coatl_is_told_to_start_one():
+    plain = registry.get("coatl").clicks.plain
+    assert plain("seat 1 has no Coatl 1") == "there is no Coatl yet; start one first"
+    assert plain("seat 1 has no Coatl 2") == "seat 1 has no Coatl 2"
+    assert plain("P00 is not on display") == 'the prophecy "3-6 yellow" is not on display'
+    assert plain("seat 1 has no P99") == "seat 1 has no P99"
+
+
 def test_a_game_without_clicks_has_none():
     position = ai.new_game("nim", seed=1)
     assert clicks.walks_of(position) == []

@@ -84,7 +84,7 @@ def test_random_games_are_told_without_codes_to_all(game, seed):
         check_turn(position, turn)
         if kind.views is not None:
             for viewer in range(position.players):
-                seen = seen_turn(position, turn, viewer)
+                seen = turn if viewer == position.to_move else seen_turn(position, turn, viewer)
                 moments = words.moments_of(position, turn, seen=seen, viewer=viewer)
                 text = words.tell_turn(kind, moments, position.to_move, NAMES)
                 assert text
@@ -126,13 +126,19 @@ def test_workers_say_where_they_stand_and_what_they_cost():
     for turn in record["turns"]:
         found["; ".join(turn)] = told(position, turn)
         position.push(turn)
-    assert found["place tikal; place tikal; place uxmal; end"] == "placed on Tikal 0 and 2 and Uxmal 0 (5 corn)"
+    assert found["place tikal; place tikal; place uxmal; end"] == "placed on Tikal 0 and 2 and Uxmal 0 for 5 corn"
     assert found["pick palenque 1 1; end"] == "took 3 corn from Palenque 1"
-    assert found["pick uxmal 1 1; climb kukulcan; end"] == "used Uxmal 1 (3 corn), stepped up in Kukulcan"
+    assert found["pick uxmal 1 1; climb kukulcan; end"] == "used Uxmal 1 for 3 corn, stepped up in Kukulcan"
     assert found["pick uxmal 3 2; sell W 3; buy G 1; end"] == (
-        "used Uxmal 2 (1 corn), sold 3 wood for 6 corn, bought 1 gold for 4 corn"
+        "used Uxmal 2 for 1 corn, sold 3 wood for 6 corn, bought 1 gold for 4 corn"
     )
     assert found["reveal a2_shrine_chaac"] == "new buildings: a shrine (2 steps up in Chaac, 2 points)"
+
+
+def test_corn_that_is_paid_is_told_even_if_more_is_gained():
+    position = ai.load(ROOT / "examples" / "tzolkin_midgame.json")
+    assert told(position, ["pick yaxchilan 4 3", "end"]) == "took 2 corn and 1 gold for 1 corn from Yaxchilan 3"
+    assert told(position, ["pick yaxchilan 4 4", "end"]) == "took 1 skull from Yaxchilan 4"
 
 
 def test_what_others_must_not_know_is_not_told():

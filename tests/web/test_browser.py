@@ -31,6 +31,14 @@ def example(site):
     return begin
 
 
+SMALL_TEXT = """() => {
+  const size = text => Number(text.getAttribute('font-size'));
+  const [first] = [...document.querySelectorAll('.picture text')].sort((one, other) => size(one) - size(other));
+  const {left, top, width, height} = first.getBoundingClientRect();
+  return [left + width / 2, top + height / 2];
+}"""
+
+
 def midgame(example):
     return example(MEXICA, [PERSON, engine(1, 0.1), engine(1, 0.1)])
 
@@ -167,6 +175,18 @@ def test_turns_of_engines_are_played_action_by_action(visit, example):
     page.locator(".chips .chip").first.wait_for()
     page.get_by_role("button", name="Skip").click()
     one.until("!document.querySelector('.status').textContent.includes('Level 1 (1) plays')")
+    page.locator(".status", has_text="to move").wait_for()
+    page.get_by_role("button", name="End turn").click()
+    # A click on the board skips as well, and does nothing else.
+    one.until(
+        "() => { const rect = document.querySelector('.picture [data-target=\"U7\"]');"
+        " if (document.querySelectorAll('.journal li').length < 6) return false;"
+        " if (!document.querySelector('.status .link')) return false;"
+        " const {x, y} = rect.getBoundingClientRect();"
+        " return rect.dispatchEvent(new MouseEvent('click', {bubbles: true, clientX: x + 5, clientY: y + 5})); }"
+    )
+    assert page.locator(".prompt").inner_text().strip() == "Choose a tool, or click on the board."
+    assert page.locator(".menu").count() == 0
 
 
 # --- other games
@@ -231,6 +251,10 @@ def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
     assert page.locator(".picture").count() == 0
     page.keyboard.press("Enter")
     page.wait_for_selector(".picture svg")
+    page.wait_for_load_state("networkidle")
+    page.mouse.move(*page.evaluate(SMALL_TEXT))
+    page.locator(".zoom").first.wait_for()
+    assert page.locator(".zoom").count() == 1  # not one for each of the two boards
 
 
 def test_gears_turn_after_the_round(visit, example):
@@ -330,6 +354,7 @@ def test_an_expected_line_follows_its_candidate(visit, example, name):
         candidate.click()
     turn = candidate.get_attribute("data-text").split("; ")
     replies = [link.get_attribute("title").split("; ") for link in links.all()]
+    told = [text.strip() for text in (candidate.locator(".turn").inner_text(), links.first.inner_text())]
     assert replies
     page.mouse.move(0, 0)  # else what comes to lie under the pointer, which shows its line, too
 
@@ -347,6 +372,7 @@ def test_an_expected_line_follows_its_candidate(visit, example, name):
         await_picture([turn, *replies[: index + 1]])
     links.nth(0).press("Enter")
     page.get_by_text("Side line after turn 0").wait_for()
+    assert page.locator(".played .chip").all_inner_texts() == told
     await_picture([turn, replies[0]])
 
 
@@ -475,6 +501,8 @@ def test_a_bad_file_names_its_faults(visit):
     alert = page.get_by_role("alert")
     alert.wait_for()
     assert "players" in alert.inner_text()
+    alert.get_by_text("JSON").first.click()
+    alert.locator("code").first.wait_for()
     one.wrong.clear()  # the browser's note that the request was refused
 
 
@@ -484,12 +512,26 @@ def test_examples_and_games_on_disk(visit, site):
     page.get_by_role("button", name="Examples").click()
     page.get_by_role("button", name="coatl_midgame").click()
     page.wait_for_selector(".picture svg")
+    site.new("nim")
     page.get_by_role("link", name="mexica-ai").click()
-    games = page.locator(".kept li")
+    games, undo = page.locator(".kept li"), page.locator(".deleted button")
     games.first.wait_for()
     number = games.count()
-    page.get_by_role("button", name="Delete this game of Coatl").first.click()
-    one.until("number => document.querySelectorAll('.kept li').length === number - 1", number)
+    for count, name in enumerate(("Coatl", "Nim"), 1):
+        page.get_by_role("button", name=f"Delete this game of {name}").first.click()
+        one.until("number => document.querySelectorAll('.deleted button').length === number", count)
+        assert games.count() == number - count
+    # Each deletion has its undo. After an error the list is read anew.
+    undo.last.click()
+    one.until("document.querySelectorAll('.deleted button').length === 1")
+    assert "Nim" in page.locator(".deleted").inner_text()
+    assert games.count() == number - 1
+    page.route("**/restore", lambda route: route.fulfill(status=422, json={"message": "The game cannot be read."}))
+    site.new("nim")
+    undo.click()
+    one.until("number => document.querySelectorAll('.kept li').length === number", number)
+    assert page.locator("#said").inner_text() == "The game cannot be read."
+    one.wrong.clear()  # the refused request
 
 
 def test_a_stale_command_brings_the_newest_state(visit, example, site):
@@ -502,6 +544,7 @@ def test_a_stale_command_brings_the_newest_state(visit, example, site):
     page.keyboard.press("Enter")
     page.locator(".prompt", has_text="The game has changed in the meantime.").wait_for()
     page.get_by_text("Player 2").first.wait_for()
+    one.chips()  # the action was meant for the turn before
     one.wrong.clear()  # the refused request, and the streams that were cut
 
 
@@ -547,6 +590,30 @@ def test_an_answer_that_is_awaited_is_shown(visit, example):
     for route in held:
         route.continue_()
     one.until(f"() => !({is_waiting})()")
+
+
+def test_a_page_follows_what_other_pages_and_versions_do(visit, example, site):
+    one = visit()
+    game = example(MEXICA, [PERSON] * 3)
+    page = one.game(game)
+    banner = page.get_by_role("alert")
+    site.call("DELETE", f"/api/games/{game['id']}", status=204)
+    banner.filter(has_text="The game was deleted.").wait_for()
+    site.call("POST", f"/api/games/{game['id']}/restore", {})
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    banner.wait_for(state="detached")
+
+    def answer(route):
+        """Answer as a server of another version does."""
+        response = route.fetch()
+        route.fulfill(response=response, json={**response.json(), "build": "another"})
+
+    page.route("**/draft", answer)
+    page.get_by_label("Type an action or a turn").fill("token")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
+    one.chips("token")
+    one.wrong.clear()  # the requests for a game that was not there
 
 
 def test_a_file_is_looked_at_before_it_is_sent(visit, tmp_path):
@@ -613,6 +680,13 @@ def test_narrow_and_dark_pages_fit_and_are_accessible(visit, example, name, widt
 def test_dialogs_are_accessible(visit, example):
     one = visit()
     page = one.game(example(MEXICA, [PERSON] * 3))
+    page.route("**/dialogs.js", lambda route: route.abort())
+    page.get_by_role("button", name="Help").click()
+    page.locator(".prompt", has_text="A part of the page is missing: reload it.").wait_for()
+    page.unroute("**/dialogs.js")
+    page.reload()
+    page.wait_for_selector(".picture svg")
+    one.wrong.clear()  # the script that did not come
     for key in ("?", "Shift+T"):
         page.keyboard.press(key)
         page.get_by_role("dialog").wait_for()
@@ -629,6 +703,19 @@ def test_letters_can_be_turned_off(visit, example):
     page.keyboard.press("Escape")
     page.keyboard.press("m")
     assert page.locator(".tools [aria-pressed=true]").count() == 0
+    # What is stored, but is nothing of the page, is as if it were not there.
+    for stored in ("{", "1", '{"keys": false, "hints": null, "seconds": "x"}'):
+        page.evaluate("stored => localStorage.setItem('mexica-ai', stored)", stored)
+        page.reload()
+        page.wait_for_selector(".picture svg")
+    page.keyboard.press("m")
+    assert page.locator(".tools [aria-pressed=true]").count() == 0
+    blocked = "{get() { throw new Error('blocked'); }}"
+    page.context.add_init_script(f"Object.defineProperty(window, 'localStorage', {blocked})")
+    page.reload()
+    page.wait_for_selector(".picture svg")
+    page.keyboard.press("m")
+    page.locator(".tools [aria-pressed=true]").wait_for()
 
 
 def test_what_assistive_technology_reads(visit, example, request):

@@ -50,6 +50,9 @@ def test_cards_and_tiles_to_keep_are_clicked(visit, site):
     first, second = sorted(set(cards))[:2]
     confirm = page.locator(".confirm button")
     assert texts(confirm) == ["Keep none"]
+    page.keyboard.press("Escape")  # nothing is to be closed
+    assert texts(confirm) == ["Keep none"]
+    assert page.get_by_role("button", name="Back").is_disabled()
     one.take(second, first)  # in any order
     page.get_by_role("button", name="Keep 2 of 3").wait_for()
     assert page.locator(".menu").count() == 0  # nothing covers the cards
@@ -69,7 +72,13 @@ def test_the_menu_says_what_each_choice_brings(visit, example):
     assert texts(page.locator(".tools button")) == ["Pick up a worker u"]  # no tool that cannot be used
     one.take("worker:yaxchilan:4")
     buttons = page.locator(".menu button")
-    assert texts(buttons) == ["1 skull", "1 corn and 1 gold", "1 stone for 1 corn", "1 wood for 3 corn", "no action"]
+    assert texts(buttons) == [
+        "1 skull",
+        "2 corn and 1 gold for 1 corn",
+        "1 stone for 1 corn",
+        "1 wood for 3 corn",
+        "no action",
+    ]
     assert "faint" in buttons.last.get_attribute("class")
     buttons.nth(1).click()
     one.chips("pick yaxchilan 4 3")

@@ -10,11 +10,12 @@ import pytest
 import mexica_ai as ai
 from mexica_ai.game import registry
 from mexica_ai.io.errors import MexicaAIError, Violation
-from mexica_ai.web import editor, starts
+from mexica_ai.web import commands, editor, starts
 from mexica_ai.web.errors import ApiError, in_words
 
 PATH = re.compile(r"[$`]|\w\[|\w\.\w|\w_\w")
 QUOTED = re.compile(r'"[^"]*"')
+LEVEL = {"kind": "engine", "level": 1, "seconds": 0.1}
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -161,3 +162,22 @@ def test_any_input_has_words(given):
         assert in_words(Violation(path, "X", f"{path}: given 7; expected 8"), given).endswith("iven 7; expected 8")
     for name in registry.names():
         assert in_words(Violation("$.seats", "X", "$.seats: no"), {"game": name, "seats": 1}) == "Seats: no"
+
+
+def test_words_of_other_errors_count_seats_from_1():
+    error = ApiError(403, "NOT_YOUR_TURN", 'seat 0 is to move, not "seat 0"')
+    assert error.to_json()["words"] == 'seat 1 is to move, not "seat 0"'
+    assert error.to_json()["message"] == 'seat 0 is to move, not "seat 0"'
+    data = {"game": "coatl", "seats": [{"kind": "person"}, {"kind": "person"}, LEVEL]}
+    data |= {"players": 3, "seed": 1}
+    table = starts.create(data, names=[], examples={}, find=None).table
+    for seat, words in (
+        (2, "An engine plays this seat; its hand is hidden."),
+        (3, "The game has no such seat."),
+    ):
+        with pytest.raises(ApiError) as caught:
+            commands.person_to_move(table, seat)
+        assert caught.value.to_json()["words"] == words
+    with pytest.raises(ApiError) as caught:
+        commands.seat_person(table, 0)
+    assert caught.value.to_json()["words"] == "No engine plays this seat."

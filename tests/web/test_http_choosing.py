@@ -48,7 +48,8 @@ def test_entries_say_what_they_bring_and_empty_ones_come_last(example):
     game = example("tzolkin_midgame.json")
     picks = [entry for entry in game["entries"] if entry["targets"][0] == "worker:yaxchilan:4"]
     assert [(entry["brings"], entry["cost"]) for entry in picks] == [
-        ("1 skull", ""), ("1 corn and 1 gold", ""), ("1 stone", "1 corn"), ("1 wood", "3 corn"), ("no action", ""),
+        ("1 skull", ""), ("2 corn and 1 gold for 1 corn", ""),
+        ("1 stone", "1 corn"), ("1 wood", "3 corn"), ("no action", ""),
     ]  # fmt: skip
     assert [entry.get("is_empty", False) for entry in picks] == [False] * 4 + [True]
     assert game["entries"][-1]["is_empty"]
@@ -135,7 +136,7 @@ def test_reasons_are_told_without_codes(example, why):
     game = example("tzolkin_midgame.json")
     assert words(why(game, "", "use:chichen_itza:2")) == ["Chichen Itza 2 has its skull"]
     answer = why(example("coatl_midgame.json"), "play", "hand:0:P20")
-    assert words(answer) == ["Coatl 1 does not reach the first level of the prophecy Y K 1/3/5"]
+    assert words(answer) == ['Coatl 1 does not reach the first level of the prophecy "yellow, black"']
 
 
 def test_a_seat_without_a_coatl_is_told_so(site, why):
@@ -143,7 +144,7 @@ def test_a_seat_without_a_coatl_is_told_so(site, why):
     for _ in range(2):
         game = site.play(game, next(entry["action"] for entry in game["entries"] if len(entry["targets"]) == 2))
     (card,) = [target for target in game["targets"] if target.startswith("hand:0:P")]
-    assert words(why(game, "play", card)) == ["Player 1 has no Coatl 1"]
+    assert words(why(game, "play", card)) == ["there is no Coatl yet; start one first"]
 
 
 def test_only_the_person_to_move_is_told(site, why):

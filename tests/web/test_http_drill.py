@@ -8,6 +8,8 @@ import pytest
 import mexica_ai as ai
 from mexica_ai.analysis import drill
 from mexica_ai.analysis.annotate import TurnEvaluation, evaluate_record, with_evaluations
+from mexica_ai.table import Posed
+from mexica_ai.web import drills, starts
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NIM = {
@@ -139,3 +141,14 @@ def test_hidden_hands_stay_hidden(site):
         picture = site.call("GET", f"/api/games/{one['id']}/at/0/all.svg", params={"viewer": 1 - exercise["seat"]})
         assert picture.startswith("<svg")
         one = do(site, one, "next")
+
+
+def test_the_words_of_an_exercise_are_worked_out_once(text, monkeypatch):
+    game = starts.create({"text": text}, names=[], examples={}, find=None)
+    told = []
+    monkeypatch.setattr(drills, "words_of_turn", lambda world, turn, names: told.append(turn) or "words")
+    assert [game.drill.to_json()["words"] for _ in range(3)] == ["words"] * 3
+    assert len(told) == 1
+    game.change(lambda table: [Posed(1)])
+    assert game.drill.to_json()["words"] == "words"
+    assert len(told) == 2

@@ -1,14 +1,30 @@
 """What pages get for people: turns in words, rounds, names of the seats; and what they must not get."""
 
 import json
+import random
 import re
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import pytest
 from pages import PERSON, Process, engine
 
+import mexica_ai as ai
+from cext.core.baselines.simple import random_turn
+from mexica_ai.game import registry
+from mexica_ai.games.coatl import facts as coatl_facts
+from mexica_ai.games.coatl import words as coatl_words
+from mexica_ai.games.tzolkin import facts as tzolkin_facts
+from mexica_ai.games.tzolkin import words as tzolkin_words
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.names import MAX_NAME, read_name
 from mexica_ai.seats import Seat, names_of
+from mexica_ai.table import seen_turn
+from mexica_ai.web import commands, starts
+from mexica_ai.web.telling import Telling
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +79,16 @@ def test_names_are_shown_and_survive_a_restart(start):
     assert [seat["title"] for seat in listed["seats"]] == made["names"]
 
 
+def test_records_and_pictures_that_are_saved_have_the_names(page):
+    seats = [{"kind": "person", "name": "Ana <b>"}, PERSON, engine(2)]
+    path = f"/api/games/{page.new('mexica', players=3, seats=seats)['id']}"
+    assert page.call("GET", f"{path}/record")["engines"] == ["Ana <b>", "person", "level 2"]
+    picture = page.call("GET", f"{path}/at/0/all.svg?theme=light")
+    texts = list(ElementTree.fromstring(picture).itertext())
+    assert {"Ana <b>", "Player 2", "Level 2"} <= set(texts)
+    assert not re.search(r"\bseat \d", picture, re.IGNORECASE)
+
+
 def test_a_bad_name_is_refused_by_name(page):
     data = {"game": "nim", "seats": [PERSON, {"kind": "person", "name": "\u202eana"}]}
     answer = page.call("POST", "/api/games", data, 400)
@@ -90,8 +116,8 @@ def test_a_turn_that_is_entered_is_told_step_by_step(page):
     data = {"version": game["version"], "viewer": None, "actions": ["place tikal", "place tikal"]}
     entered = page.call("PUT", f"/api/games/{game['id']}/draft", data)
     first, second = (step["words"] for step in entered["draft"]["steps"])
-    assert re.fullmatch(r"placed on Tikal \d( \(\d corn\))?", first)
-    assert re.fullmatch(r"placed on Tikal \d \(\d corn\)", second)
+    assert re.fullmatch(r"placed on Tikal \d( for \d corn)?", first)
+    assert re.fullmatch(r"placed on Tikal \d for \d corn", second)
 
 
 def test_hidden_cards_are_not_told(page):
@@ -103,6 +129,79 @@ def test_hidden_cards_are_not_told(page):
     assert own["words"] == "kept none"
     assert (other["words"], other["text"]) == ("chose prophecies", "keep")
     assert other["steps"] == ["chose prophecies"]
+
+
+@pytest.mark.parametrize(("game", "seed"), [("coatl", 1), ("coatl", 2), ("tzolkin", 3)])
+def test_no_hidden_card_is_told_in_any_turn(game, seed):
+    """Of a game at random, to each seat: what it has not seen of a turn stands in none of its words."""
+    kind, rng, position = registry.get(game), random.Random(seed), ai.new_game(game, seed=seed, players=2)
+    names = _names_of_cards(game)
+    positions, turns = [position.copy()], []
+    while not position.is_over and len(turns) < 150:
+        if position.is_chance:
+            turn = position.copy().draw(rng.getrandbits(30))
+        else:
+            turn = [kind.text.format_action(number) for number in random_turn(position.state, rng.getrandbits(30))]
+        position.push(turn)
+        positions.append(position.copy())
+        turns.append(list(turn))
+    num_hidden = num_told = 0
+    for viewer in range(2):
+        seen = [
+            list(turn) if before.to_move == viewer else seen_turn(before, turn, viewer)
+            for before, turn in zip(positions, turns, strict=False)
+        ]
+        shown = SimpleNamespace(
+            kind=kind,
+            positions=positions,
+            turns=turns,
+            seats=[Seat()] * 2,
+            is_open=False,
+            seen_turns=lambda _, seen=seen: seen,
+        )
+        for told, turn in zip(Telling().turns(shown, viewer), turns, strict=True):
+            known = set(" ".join(told.turn).split())
+            hidden = {word for word in " ".join(turn).split() if word in names} - known
+            for words in (told.words, *told.steps):
+                assert not [name for name in hidden if name in words or names[name] in words], (told, turn)
+            num_hidden += len(hidden)
+            num_told += sum(names[name] in told.words for name in known if name in names)
+    assert num_hidden >= 2  # else nothing was asked
+    assert num_told >= 2
+
+
+def _names_of_cards(game):
+    """Return what cards or tiles that can be hidden are called."""
+    if game == "coatl":
+        return {name: coatl_words.card(name) for name in (*coatl_facts.PROPHECIES, *coatl_facts.TEMPLES)}
+    return {name: tzolkin_words.wealth(name) for name in tzolkin_facts.WEALTH}
+
+
+def test_points_of_others_in_a_turn_that_is_entered_have_names():
+    record = json.loads((EXAMPLES / "mexica_game.jsonl").read_text().splitlines()[0])
+    position = ai.Position.from_json(record["start"])
+    for turn in record["turns"][:33]:
+        position.push(turn)
+    data = {"position": position.to_json(), "seats": [{"kind": "person", "name": "Ana"}, PERSON]}
+    game = starts.create(data, names=[], examples={}, find=None)
+    game.change(lambda table: commands.enter(table, None, record["turns"][33]))
+    assert game.snapshot(None)["draft"]["steps"][-1]["text"].endswith("Ana +32, +38")
+
+
+def test_a_choice_is_told_anew_when_other_turns_lead_to_it():
+    data = {"game": "tzolkin", "seats": [PERSON] * 2, "seed": 3, "open": True}
+    game = starts.create(data, names=[], examples={}, find=None)
+
+    def play(*turn):
+        game.change(lambda table: commands.play(table, list(turn)))
+
+    for _ in range(2):
+        play(game.now.legal_actions()[0])
+    play("place tikal", "end")
+    assert game.telling.choice(game, 3, ["place tikal", "end"]) == "placed on Tikal 2 for 2 corn"
+    game.change(commands.take_back)
+    play("place uxmal", "end")
+    assert game.telling.choice(game, 3, ["place tikal", "end"]) == "placed on Tikal 1 for 1 corn"
 
 
 def test_a_turn_that_was_taken_back_and_played_otherwise_is_told_anew(page):

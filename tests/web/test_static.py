@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from mexica_ai.draw.palette import COLORS
 
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "mexica_ai" / "web" / "static"
+CHECK = ROOT / ".ci" / "check-scripts"
 STYLE = "".join(path.read_text(encoding="utf-8") for path in STATIC.glob("*.css"))
 
 
@@ -64,3 +67,16 @@ def test_what_the_shell_loads_is_there():
 @pytest.mark.parametrize("path", sorted(STATIC.glob("*.js")), ids=lambda path: path.name)
 def test_every_script_is_checked(path):
     assert path.read_text(encoding="utf-8").startswith("// @ts-check\n")
+
+
+@pytest.mark.real("processes")
+def test_without_a_network_the_scripts_are_not_checked_and_it_is_said(tmp_path):
+    script, npm = tmp_path / ".ci" / "check-scripts", tmp_path / "bin" / "npm"
+    for path in (script, npm):
+        path.parent.mkdir()
+    script.write_bytes(CHECK.read_bytes())
+    npm.write_text("#!/bin/sh\nexit 1\n")
+    npm.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{npm.parent}:{os.environ['PATH']}"}
+    told = subprocess.run(["sh", script], env=environment, capture_output=True, text=True, check=True).stderr
+    assert told.startswith("mexica-ai: the scripts are not checked: npm cannot install typescript ")

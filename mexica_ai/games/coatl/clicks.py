@@ -10,6 +10,7 @@ from mexica_ai.game.entry import Gain
 from mexica_ai.game.messages import noted, say
 from mexica_ai.game.text_forms import listed
 from mexica_ai.games.coatl import facts
+from mexica_ai.games.coatl.words import card as words_of_card
 from mexica_ai.io.json_types import JsonObject
 
 _WORDS = {
@@ -106,6 +107,7 @@ def _additions(own: JsonObject, stored: list[list[str]], coatls: list[list[str]]
 
 _CARD = re.compile(r"\b[PT][0-9]{2}\b")
 _PIECE = re.compile(rf"\b(head|tail|body) ([{facts.COLORS}]{{1,2}})\b")
+_NO_COATL = re.compile(r"\Aseat [0-9] has no Coatl 1\Z")
 
 
 def plain(words: str) -> str:
@@ -114,13 +116,15 @@ def plain(words: str) -> str:
     def piece(match: re.Match[str]) -> str:
         return f"{listed([say(facts.COLOR_NAMES[letter]) for letter in match[2]])} {say(match[1])}"
 
-    return _PIECE.sub(piece, _CARD.sub(lambda match: _card(match[0]), words))
+    words = _NO_COATL.sub(say("there is no Coatl yet; start one first"), words)
+    return _PIECE.sub(piece, _CARD.sub(lambda match: _named(match[0]), words))
 
 
-def _card(card: str) -> str:
-    """Return a card as its pattern, which the picture shows."""
-    pattern = facts.describe(card).partition(" ")[2]
-    return say("the temple {pattern}" if card in facts.TEMPLES else "the prophecy {pattern}", pattern=pattern)
+def _named(name: str) -> str:
+    """Return a card with its kind and what it asks for."""
+    if name in facts.TEMPLES:
+        return say("the temple {card}", card=words_of_card(name))
+    return say("the prophecy {card}", card=words_of_card(name)) if name in facts.PROPHECIES else name
 
 
 CLICKS = Clicks(gain, meant, plain)

@@ -185,7 +185,7 @@ class _Picture(Canvas):
         if now.get("viewer") is not None:
             note += f", as {viewer_name(now['viewer'])} sees it"
         if now.get("pending"):
-            note += f", to decide: {now['pending'][-1]}"
+            note += f", to decide: {now['pending'][0]}"
         self.text(132, 42, note, 13, color="soft")
         if shares:
             self.shares(shares, 820.0, _WIDTH - _EDGE - 820)

@@ -9,7 +9,7 @@ from mexica_ai.game.messages import noted, say
 from mexica_ai.game.text_forms import listed
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.facts import GEARS, STOCKS, TEMPLES, TRACKS
-from mexica_ai.games.tzolkin.words import material, materials, stepped, wealth
+from mexica_ai.games.tzolkin.words import material, materials, price, stepped, wealth
 from mexica_ai.io.json_types import JsonObject
 
 _WORTH = {"corn": 1.0, "wood": 2.0, "stone": 3.0, "gold": 4.0, "skull": 6.0}
@@ -30,7 +30,7 @@ def gain(fields: JsonObject, action: str, play: Callable[[], JsonObject]) -> Gai
             return Gain(say("no action"), is_empty=True)
         case "place":
             return _placed(fields, words[0])
-    return _brought(fields, play(), fields["to_move"])
+    return _brought(fields, play(), fields["to_move"], action)
 
 
 def _placed(fields: JsonObject, place: str) -> Gain:
@@ -47,14 +47,17 @@ def _spelled(sign: str) -> str:
     return say("any action") if sign == "any" else sign
 
 
-def _brought(before: JsonObject, after: JsonObject, seat: int) -> Gain:
+def _brought(before: JsonObject, after: JsonObject, seat: int, action: str) -> Gain:
     """Return what a seat has more after an action, and what it may choose next."""
     old, new = before["seats"][seat], after["seats"][seat]
     words, worth = [], 0.0
+    paid = price(action) if new["corn"] >= old["corn"] else 0  # with less, its cost says so
     for kind in (*STOCKS, "skull"):
         key = "skulls" if kind == "skull" else kind
         more = new[key] - old[key]
         worth += _WORTH[kind] * more
+        if kind == "corn":
+            more += paid
         if more > 0:
             words.append(material(kind, more))
     for key, each_word, each in (
@@ -74,10 +77,12 @@ def _brought(before: JsonObject, after: JsonObject, seat: int) -> Gain:
         if steps := new["technologies"][track] - old["technologies"][track]:
             worth += _ADVANCE * steps
             words.append(f"{track} {new['technologies'][track]}")
-    worth += _CHOICE * (len(after["pending"]) - len(before["pending"]))
-    if len(after["pending"]) > len(before["pending"]):
-        words.append(_choice(after["pending"][-1]))
-    return Gain(listed(words or [""]), worth)
+    owed = before["pending"][1:] if action.startswith("use ") else before["pending"]
+    worth += _CHOICE * (len(after["pending"]) - len(owed))
+    if len(after["pending"]) > len(owed):
+        words.append(_choice(after["pending"][0]))
+    cost = " " + say("for {what}", what=material("corn", paid)) if paid else ""
+    return Gain(listed(words or [""]) + cost, worth)
 
 
 def _choice(pending: str) -> str:

@@ -11,6 +11,7 @@ from mexica_ai.game.text_forms import listed
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.io.json_types import JsonObject
 
+_PRICE_OF_USE = 1  # of an action of another gear
 _CATEGORIES = {
     "farm": noted("a farm"),
     "tomb": noted("a tomb"),
@@ -111,10 +112,8 @@ def tell(actions: Sequence[str], before: JsonObject, after: JsonObject) -> str:
             return _placed(actions, before, after)
         case "pick", [gear, space]:
             return say("took a worker back from {gear} {space}", gear=name(gear), space=space)
-        case "pick", [gear, _, number]:
-            return _used(gear, number, before, after)
-        case "use", [gear, number]:
-            return _used(gear, number, before, after)
+        case ("pick", [gear, _, number]) | ("use", [gear, number]):
+            return _used(gear, number, price(actions[0]), before, after)
         case "reveal", _:
             return say("new buildings: {what}", what=listed([building(tile) for tile in words]))
         case "advance", [days]:
@@ -167,13 +166,29 @@ def _stock(fields: JsonObject, seat: int) -> dict[str, int]:
     return {**{kind: own[kind] for kind in facts.STOCKS}, "skull": own["skulls"]}
 
 
-def _flow(before: JsonObject, after: JsonObject) -> tuple[str, str]:
-    """Return what the seat to move has gained and what it has paid, in words; "" for nothing."""
+def price(action: str) -> int:
+    """Return the corn that a worker pays for an action below the one that it stands on."""
+    match action.split():
+        case ["pick", gear, space, number] if int(space) < facts.GEARS[gear]["free_choice_from"]:
+            return int(space) - int(number)
+        case ["use", _, _]:
+            return _PRICE_OF_USE
+    return 0
+
+
+def _flow(before: JsonObject, after: JsonObject, price: int = 0) -> tuple[str, str]:
+    """Return what the seat to move has gained and what it has paid, in words; "" for nothing.
+
+    `price` is corn that it has paid in any case, even if it has gained more.
+    """
     seat = before["to_move"]
     old, new = _stock(before, seat), _stock(after, seat)
     change = {kind: new[kind] - old[kind] for kind in new}
+    change["corn"] += price
     gained = {kind: number for kind, number in change.items() if number > 0}
     paid = {kind: -number for kind, number in change.items() if number < 0}
+    if price:
+        paid["corn"] = paid.get("corn", 0) + price
     return materials(gained) if gained else "", materials(paid) if paid else ""
 
 
@@ -188,24 +203,27 @@ def _placed(actions: Sequence[str], before: JsonObject, after: JsonObject) -> st
         spaces = [str(space) for space, (old, new) in pairs if new == seat != old]
         places.append(f"{name(gear)} {listed(spaces)}")
     _, paid = _flow(before, after)
-    return say("placed on {places}", places=listed(places)) + (f" ({paid})" if paid else "")
+    cost = " " + say("for {what}", what=paid) if paid else ""
+    return say("placed on {places}{cost}", places=listed(places), cost=cost)
 
 
-def _used(gear: str, number: str, before: JsonObject, after: JsonObject) -> str:
+def _used(gear: str, number: str, price: int, before: JsonObject, after: JsonObject) -> str:
     """Return the use of an action of a gear, with what it has brought at once."""
     seat = before["to_move"]
     where = f"{name(gear)} {number}"
-    gained, paid = _flow(before, after)
+    gained, paid = _flow(before, after, price)
     if gear == facts.CHICHEN:
+        cost = " " + say("for {what}", what=material("corn", price)) if price else ""
         temple = facts.GEARS[gear]["actions"][int(number) - 1]["temple"]
-        return say("placed a skull on {where}, a step up in {temple}", where=where, temple=name(temple))
+        return say(
+            "placed a skull on {where}{cost}, a step up in {temple}", where=where, cost=cost, temple=name(temple)
+        )
+    cost = " " + say("for {what}", what=paid) if paid else ""
     if after["seats"][seat]["workers"] > before["seats"][seat]["workers"]:
         gained = listed([one for one in (say("a worker"), gained) if one])
     if gained:
-        if not paid:
-            return say("took {what} from {where}", what=gained, where=where)
-        return say("took {what} from {where} for {cost}", what=gained, where=where, cost=paid)
-    return say("used {where}", where=where) + (f" ({paid})" if paid else "")
+        return say("took {what}{cost} from {where}", what=gained, cost=cost, where=where)
+    return say("used {where}{cost}", where=where, cost=cost)
 
 
 def _food_day(before: JsonObject, after: JsonObject) -> str:

@@ -45,6 +45,12 @@ export async function request(method, path, body = {}) {
   }
 }
 
+/** Load a style sheet of the page. */
+export const loadStyle = name => new Promise((done, fail) => {
+  const link = Object.assign(document.createElement('link'), {rel: 'stylesheet', href: `/static/${name}`, onload: done, onerror: fail});
+  document.head.append(link);
+});
+
 /** The query of a path, without values that are null or undefined. */
 export const query = values => '?' + new URLSearchParams(Object.entries(values).filter(([, value]) => value != null));
 
@@ -94,9 +100,9 @@ export function setNames(given) {
 }
 
 function nameSeats(root) {
-  for (const text of root.querySelectorAll('text')) {
-    if (/\bseat \d\b/i.test(text.textContent)) {
-      text.textContent = text.textContent.replace(/\bseat (\d)\b/gi, (found, seat) => names[seat] ?? found);
+  for (const text of root.querySelectorAll('text, tspan')) {
+    for (const node of text.childNodes) {
+      if (node instanceof Text) node.data = node.data.replace(/\bseat (\d)\b/gi, (found, seat) => names[seat] ?? found);
     }
   }
 }
@@ -126,14 +132,33 @@ function turnWheels(old, root) {
 
 // --- settings, which the browser stores
 
-export const settings = {
-  theme: '', language: '', keys: true, motion: true, codes: false, zoom: true, call: '', fits: innerWidth > 600, annotates: true, checks: false, follows: false,
-  hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
-  ...kept,
+const USUAL = {
+  theme: '', language: '', keys: true, motion: true, codes: false, zoom: true, call: '', fits: innerWidth > 600,
+  annotates: true, checks: false, follows: false, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
 };
+export const settings = {...USUAL, ...stored()};
+
+// What is stored and of the right kind.
+function stored() {
+  try {
+    const found = JSON.parse(localStorage.getItem(KEY)) ?? {};
+    return Object.fromEntries(Object.entries(USUAL).filter(([name, usual]) => isLike(found[name], usual)).map(
+      ([name]) => [name, found[name]]));
+  } catch {
+    return {};
+  }
+}
+
+function isLike(one, usual) {
+  return typeof one === typeof usual && one !== null
+    && (typeof usual !== 'object' || Object.keys(usual).every(key => isLike(one[key], usual[key])));
+}
 
 export function keep(changes = {}) {
-  localStorage.setItem(KEY, JSON.stringify(Object.assign(settings, changes)));
+  Object.assign(settings, changes);
+  try {
+    localStorage.setItem(KEY, JSON.stringify(settings));
+  } catch {}  // storage is full or blocked: the settings hold until the page is left
   document.documentElement.dataset.theme = settings.theme;
 }
 
@@ -157,6 +182,9 @@ export const button = (words, run, {kind, pressed, off, title, label} = {}) => h
 export const find = selector => document.querySelector(selector);
 
 export const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+/** The place of a fault in JSON, on demand. */
+export const pathOf = path => path ? html`<details class="path"><summary>JSON</summary><code>${path}</code></details>` : nothing;
 
 /** A select of [value, words] that shows `value`. */
 export const choice = (label, options, value, run) => html`<select aria-label=${label}

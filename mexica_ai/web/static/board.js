@@ -19,7 +19,8 @@ function make(name, className, attributes = {}) {
 export class Board {
   /** @type {HTMLElement} */ host;
   /** @type {import('./snapshot').GameInfo['grid']} */ grid;
-  zoomed;  // the element whose enlarged picture is shown
+  zoomed;  // what enlarges its picture
+  isWatched = false;  // whether that is loaded, or will be with the next movement
   lit = new Map();
   can = new Map();
   labels = target => target;
@@ -211,7 +212,7 @@ export class Board {
     if (this.isNew) {
       this.isNew = false;
       this.center();
-      import('./zoom.js').then(({watch}) => watch(this));
+      this.enlarge();
     }
     const shape = [...places].join('|');
     if (shape === this.shape) return;
@@ -233,6 +234,20 @@ export class Board {
     }));
     this.rove(places.has(this.last) ? this.last : this.order.flat()[0]);
     if (had) this.focus();
+  }
+
+  // Load what enlarges the picture when the pointer, a finger or the focus is first used; without an answer nothing is.
+  enlarge() {
+    if (this.isWatched) return;
+    this.isWatched = true;
+    const events = ['pointermove', 'pointerdown', 'focusin'];
+    const load = event => {
+      for (const name of events) removeEventListener(name, load);
+      let isOver = false;  // a finger may be lifted before the answer
+      addEventListener('pointerup', () => { isOver = true; }, {once: true});
+      import('./zoom.js').then(({watch}) => watch(this, isOver ? null : event), () => {});
+    };
+    for (const name of events) addEventListener(name, load, {passive: true});
   }
 
   cellOf(name) {

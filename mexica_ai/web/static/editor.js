@@ -1,6 +1,6 @@
 // @ts-check
 // The editor of positions. The server describes its brushes and controls, so it is independent of the game.
-import {button, find, html, nothing, parsePicture, query, request, same, say} from './api.js';
+import {button, find, html, nothing, parsePicture, pathOf, query, request, same, say} from './api.js';
 import {Board} from './board.js';
 import {t} from './words.js';
 
@@ -285,7 +285,7 @@ export class Editor {
           <ul class="faults">${faults.map(fault => html`<li><button @click=${() => this.go(fault)}
             @pointerenter=${() => this.point(fault)} @focus=${() => this.point(fault)}
             @pointerleave=${() => this.point(null)} @blur=${() => this.point(null)}
-            title=${fault.path}>${fault.words}</button></li>`)}</ul></section>
+            >${fault.words}</button>${pathOf(fault.path)}</li>`)}</ul></section>
         ${palette?.groups.map(({title, controls}, index) => html`<details ?open=${!index}>
           <summary ?data-invalid=${controls.some(({path}) => this.isFaulty(path))}>${title}</summary>
           <div class="fields">${controls.map(control => this.control(control))}</div></details>`)}

@@ -48,15 +48,12 @@ export class Entering {
   /**
    * Take new entries; the chosen tool and targets stay if they begin one of them.
    * @param {Entry[]} entries
-   * @param {Entry[]} walks those that are the cheapest way are offered, too
+   * @param {Entry[]} walks each the cheapest way to its goal
    * @param {Tool[]} tools
    */
   set(entries, walks, tools) {
     const {tool, taken} = this;
-    const singles = new Map();
-    for (const entry of entries) add(singles, entry.tool + entry.targets[0], entry);
-    this.entries = [...entries, ...walks.filter(walk => (singles.get(walk.tool + walk.targets[0]) ?? []).every(
-      entry => price(walk) < price(entry)))];
+    this.entries = [...entries, ...walks];
     this.tools = new Map(tools.map(one => [one.name, one]));
     const [first] = entries;
     // The only tool need not be chosen.
@@ -114,6 +111,11 @@ export class Entering {
   /** Whether a set is chosen, such as cards to keep: its targets in any order, then the words that confirm it. */
   get isSet() {
     return this.matches().some(({tool, targets}) => this.tools.get(tool)?.any_order && isMenu(targets.at(-1) ?? ''));
+  }
+
+  /** Whether a menu has to show what can be chosen; a set is chosen without one. */
+  get hasMenu() {
+    return !this.isSet && this.choices().length > 0;
   }
 
   /** Choose a tool; return the entry to play, if one is left that needs no click. */

@@ -1,6 +1,6 @@
 // @ts-check
 // The start page: a new game, a record or a position from a file, an example; and the list of saved games.
-import {button, html, languages, nothing, seatMark} from './api.js';
+import {button, html, languages, nothing, pathOf, seatMark} from './api.js';
 import {create, form, readSeats, seatRows} from './setup.js';
 import {t} from './words.js';
 
@@ -23,7 +23,7 @@ export function home(page) {
     ${tabs[form.tab][1](page)}
     ${form.several ? several(page) : nothing}
     ${faults.length ? html`<ul class="fault" role="alert">${faults.map(({path, words}) => html`
-      <li title=${path || nothing}>${words}</li>`)}</ul>` : nothing}</section>
+      <li>${words}${pathOf(path)}</li>`)}</ul>` : nothing}</section>
     ${kept(page)}${page.own?.results(page) ?? nothing}<p class="row soft">${languages()}</p></main>`;
 }
 
@@ -138,9 +138,9 @@ const wordsOf = (page, game) => [page.titleOf(game.game), game.error ?? state(ga
 
 /** @param {Page} page */
 function kept(page) {
-  const {games, filter = ''} = page;
-  const undo = page.deleted ? html`<p class="deleted row" role="status">${t('Deleted:')} ${page.titleOf(page.deleted.game)}${
-    page.deleted.error ? '' : `, ${state(page.deleted)}`} ${button(t('Undo'), () => page.putBackGame())}</p>` : nothing;
+  const {games, deleted, filter = ''} = page;
+  const undo = deleted.length ? html`<div class="deleted" role="status">${deleted.map(game => html`<p class="row">${t('Deleted:')} ${
+    page.titleOf(game.game)}${game.error ? '' : `, ${state(game)}`} ${button(t('Undo'), () => page.putBackGame(game))}</p>`)}</div>` : nothing;
   if (!games?.length) return html`<section class="card empty">${undo}<p class="soft">${t('Your games will be listed here.')}</p></section>`;
   const found = games.filter(game => filter.toLowerCase().split(/\s+/).every(word => wordsOf(page, game).includes(word)));
   return html`<section class="card" aria-labelledby="kept"><div class="row"><h2 id="kept">${t('Games')}</h2><span class="grow"></span>

@@ -21,7 +21,7 @@ function moveIn(page, event) {
   event.stopPropagation();
 }
 
-const choicesOf = page => page.isMine && !page.isDragged && !page.isQuiet && page.chip == null
+const choicesOf = page => page.isMine && !page.isDragged && page.chip == null
   ? page.entering.choices(target => page.snap.targets[target] ?? target) : [];
 
 const choose = (page, one) => button(html`${one.label} <small>${one.note}</small>`, () => page.choose(one), {
@@ -34,7 +34,7 @@ const choose = (page, one) => button(html`${one.label} <small>${one.note}</small
 export function menu(page) {
   if (page.note) return html`<div class="note hint" role="status">${page.note.lines.map(line => html`<p>${line}</p>`)}</div>`;
   const choices = choicesOf(page);
-  if (!choices.length || page.entering.isSet) return nothing;
+  if (!choices.length || page.isQuiet || page.entering.isSet) return nothing;
   return html`<div class="menu ${choices.length > 8 ? 'wide' : ''}" role="group" aria-label=${t('Choices')}
     @keydown=${event => moveIn(page, event)}>${choices.map(one => choose(page, one))}</div>`;
 }

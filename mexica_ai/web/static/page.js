@@ -1,7 +1,7 @@
 // @ts-check
 // The page: its state and its commands. Independent of the game.
 import {
-  find, forgetPictures, isStill, keep, picture, query, render, request, same, say, setNames, settings, showPicture,
+  find, forgetPictures, isStill, keep, loadStyle, picture, query, render, request, same, say, setNames, settings, showPicture,
 } from './api.js';
 import {Board} from './board.js';
 import {shownTurn} from './drill.js';
@@ -31,7 +31,7 @@ export class Page {
   /** @type {any} */ dialogs;  // the module of the dialogs
   /** @type {import('./editor.js').Editor} */ editor;
   /** @type {import('./snapshot').SummaryJson[]} */ games;
-  /** @type {import('./snapshot').SummaryJson} */ deleted;
+  /** @type {import('./snapshot').SummaryJson[]} */ deleted = [];  // the last one first
   /** @type {{index: number, count: number} | null} */ shown;  // the turn that is shown action by action
   /** @type {any} */ peek;  // the candidate that is pointed at
   /** @type {number | null} */ looked;  // index of the turn that is pointed at
@@ -80,7 +80,10 @@ export class Page {
     try {
       this.info = await request('GET', '/api/info');
       const [, place, id] = location.pathname.split('/');
-      if (place === 'edit') this.editor = new (await import('./editor.js')).Editor(this);
+      if (place === 'edit') {
+        const [{Editor}] = await Promise.all([import('./editor.js'), loadStyle('editor.css')]);
+        this.editor = new Editor(this);
+      }
       else if (place === 'g') await this.begin(await request('GET', `/api/games/${id}`));
       else [this.home, {games: this.games}] = await Promise.all([import('./home.js'), request('GET', '/api/games')]);
     } catch (error) {
@@ -104,6 +107,7 @@ export class Page {
     this.apply(snapshot);
     addEventListener('keydown', event => onKey(this, event));
     document.addEventListener('visibilitychange', () => document.hidden && !settings.call ? this.stream.disconnect() : this.stream.connect());
+    addEventListener('focus', () => this.stream.connect());
     addEventListener('pointerdown', () => this.note && this.set({note: null}));
     setInterval(() => this.snap.thinking && this.render(), 500);
     this.stream.connect();
@@ -160,6 +164,7 @@ export class Page {
     const first = fresh.findIndex(({seat}) => this.isEngine(seat));
     if (first >= 0 && !isOwn && this.mode === 'play' && !isStill()) this.show(known + first);
     if (isRestarted && turns.length === known) this.putBack(old.draft.actions);
+    if (old && snapshot.build !== old.build) this.inOrder(() => location.reload());  // the scripts are of another version
     if (!snapshot.is_over) this.sheet = null;
     else if (!old?.is_over) this.loadSheet();
     if (snapshot.clock || snapshot.away.length || settings.call) this.meet(old);
@@ -209,8 +214,10 @@ export class Page {
       return await request(method, `/api/games/${this.snap.id}${path}`, body);
     } catch (error) {
       if (error.snapshot) {
+        const before = played(this.snap);
         this.apply(error.snapshot);
-        if (path === '/draft' && this.isMine && !this.snap.draft.actions.length) await this.put(body.actions);
+        const isSameTurn = same(before, played(this.snap));
+        if (path === '/draft' && isSameTurn && this.isMine && !this.snap.draft.actions.length) await this.put(body.actions);
         this.tell(t('The game has changed in the meantime.'));
       } else this.tell(error.message);
       return null;
@@ -338,7 +345,10 @@ export class Page {
 
   take(target, {ask, at, tool, byKey, nearest}) {
     const {entering, isDragged} = this;
-    if (this.shown) this.set({shown: null});
+    if (this.shown) {
+      this.set({shown: null});
+      return;
+    }
     if (!this.isMine || this.chip != null) {
       this.back();
       return;
@@ -405,7 +415,7 @@ export class Page {
 
   back() {
     // Without a step back, an open menu is closed.
-    const isQuiet = !this.entering.back() && this.entering.choices().length > 0;
+    const isQuiet = !this.entering.back() && this.entering.hasMenu;
     this.set({shown: null, isDragged: false, message: '', chip: null, isQuiet, note: null, refused: null});
   }
 
@@ -504,7 +514,7 @@ export class Page {
   after(turns, actions) {
     const {at, line, draft} = this.analysis;
     const [first, ...rest] = [...turns, actions];
-    const whole = [...line, [...draft, ...first], ...rest];
+    const whole = [...line, draft.length ? [...draft, ...first] : first, ...rest];
     return {at, line: whole.slice(0, -1), actions: whole.at(-1)};
   }
 
@@ -571,7 +581,13 @@ export class Page {
     if (dialog === 'on') takeSeats(this.snap.seats);
     if (dialog === 'invite') this.friends = await import('./friends.js');
     this.reply = null;
-    this.dialogs ??= await import('./dialogs.js');
+    try {
+      this.dialogs ??= await import('./dialogs.js');
+    } catch {
+      // It does not say why it failed; a request does.
+      this.tell(await request('GET', '/api/info').then(() => t('A part of the page is missing: reload it.'), error => error.message));
+      return;
+    }
     this.set({dialog});
     find('dialog').showModal();
     const {at, line, draft} = this.spot;
@@ -603,23 +619,25 @@ export class Page {
     if (done) field.value = '';
   }
 
-  async listAgain(method, path, deleted) {
-    try {
-      await request(method, path);
-      this.set({deleted, games: (await request('GET', '/api/games')).games});
-      if (deleted) this.tell(t('Deleted a game of {title}.', {title: this.titleOf(deleted.game)}));
-    } catch (error) {
-      this.tell(error.message);
-    }
+  // Change the list of games, and read it anew even after an error.
+  async listAgain(method, path, words) {
+    const error = await request(method, path).then(() => null, error => error);
+    const games = await request('GET', '/api/games').then(answer => answer.games, () => this.games);
+    this.set({games, deleted: this.deleted.filter(({id}) => games.every(game => game.id !== id))});
+    this.tell(error?.message ?? words);
+    return error;
   }
 
-  remove(game) {
-    return this.listAgain('DELETE', `/api/games/${game.id}`, game);
+  async remove(game) {
+    const error = await this.listAgain('DELETE', `/api/games/${game.id}`, t('Deleted a game of {title}.', {title: this.titleOf(game.game)}));
+    if (!error) this.set({deleted: [game, ...this.deleted]});
   }
 
-  /** Put back the game that was deleted last. */
-  putBackGame() {
-    return this.listAgain('POST', `/api/games/${this.deleted.id}/restore`, null);
+  /** Put back a game that was deleted. */
+  async putBackGame(game) {
+    const words = t('The game of {title} is back.', {title: this.titleOf(game.game)});
+    const error = await this.listAgain('POST', `/api/games/${game.id}/restore`, words);
+    if (error?.status === 404) this.set({deleted: this.deleted.filter(one => one !== game)});
   }
 
   create(body) {
@@ -685,6 +703,8 @@ export class Page {
       .filter(Boolean).join(', ');
   }
 }
+
+const played = ({turns, to_move: mover}) => [turns.map(({actions}) => actions), mover];
 
 // While another position is looked at, the panel keeps its height, so that what stands below it stays under the pointer.
 function hold(panel, isHeld) {

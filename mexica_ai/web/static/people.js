@@ -31,16 +31,16 @@ export function why(page, note) {
 export const standing = (page, scores) => scores.map((score, seat) => t('{who}, {n:point|points}', {
   who: nameOf(page, seat), n: score})).join('; ');
 
-const lines = new Map();  // turns of candidates as text -> in words, for side lines
+const lines = new WeakMap();  // turns of candidates -> in words, for side lines
 
 /** Keep the words of a candidate and its line. */
-export function keepWords({text, words, line = [], line_words: known = []}) {
-  lines.set(text, words);
-  line.forEach((turn, index) => lines.set(turn.join('; '), known[index]?.words));
+export function keepWords({turn, words, line = [], line_words: known = []}) {
+  lines.set(turn, words);
+  line.forEach((one, index) => lines.set(one, known[index]?.words));
 }
 
-/** A turn of a side line in words, if a candidate had them. */
-export const toldLine = turn => told(turn.join('; '), lines.get(turn.join('; ')));
+/** A turn of a side line in words, if it is that of a candidate. */
+export const toldLine = turn => told(turn.join('; '), lines.get(turn));
 
 // --- what the others have played
 

@@ -231,6 +231,7 @@ export interface StateJson {
   comments: Record<string, string>;
   id: string;
   run: string;
+  build: string;
   game: string;
   version: number;
   players: number;
@@ -268,6 +269,7 @@ export interface Snapshot {
   comments: Record<string, string>;
   id: string;
   run: string;
+  build: string;
   game: string;
   version: number;
   players: number;

@@ -20,7 +20,7 @@ export class Stream {
     on('state', ({snapshot}) => {
       clearTimeout(this.warning);
       this.tries = 0;
-      page.isLost = false;
+      Object.assign(page, {isLost: false, isGone: false, isClosed: false});
       page.apply(snapshot);
     });
     on('thinking', thinking => {
@@ -52,6 +52,7 @@ export class Stream {
   disconnect() {
     this.source?.close();
     this.source = null;
+    this.tries = 0;
     clearTimeout(this.warning);
     clearTimeout(this.again);
   }

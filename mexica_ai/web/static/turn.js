@@ -60,7 +60,7 @@ export function turnBar(page) {
 
 function canStepBack({entering, chip, shown, open, isQuiet}) {
   return entering.taken.length > 0 || entering.tool !== entering.alone || chip != null || Boolean(shown || open)
-    || !isQuiet && entering.choices().length > 0;
+    || !isQuiet && entering.hasMenu;
 }
 
 // The chosen tool with the targets taken so far.

@@ -11,8 +11,8 @@ const NEAR = 24;  // px around the pointer
 const WIDE = 340, TALL = 240;  // of the card's picture at most
 const SCALE = 2;  // px of a unit of the picture
 
-/** Watch the pictures of the page. */
-export function watch(board) {
+/** Watch the pictures of the page; from an event of its pointer on, if there is one. */
+export function watch(board, first) {
   const zoom = board.zoomed = new Zoom(board);
   const on = (name, run, options = {}) => document.addEventListener(name, run, {passive: true, ...options});
   on('pointermove', event => zoom.move(event));
@@ -25,6 +25,8 @@ export function watch(board) {
   // What follows a long press is neither a click nor a menu.
   on('click', event => zoom.isHeld && stop(event, zoom), {capture: true, passive: false});
   on('contextmenu', event => zoom.isTouch && pictureOf(event.target) && event.preventDefault(), {passive: false});
+  if (first?.type === 'pointermove') zoom.move(first);
+  else if (first?.type === 'pointerdown') zoom.down(first);
 }
 
 function stop(event, zoom) {
