@@ -72,7 +72,7 @@ class Game(Kept):
         self.drill = Drill(table) if table.started.exercises else None
         self.clock = table.clock
         self.telling = Telling()
-        self._drafted: Draft | None = None
+        self._drafted: dict[str, Draft] = {}  # by language
         self._snapshots: dict[tuple[int | None, bool, int | None, str], StateJson] = {}
         self._seen: dict[int, list[list[str]]] = {}
 
@@ -102,7 +102,7 @@ class Game(Kept):
         if self.drill is not None:
             self.drill.follow(table)
         if table.version != before.version:
-            self._drafted = None
+            self._drafted.clear()
             self._snapshots.clear()
         if table.positions is before.positions and table.seats is before.seats:
             return
@@ -236,12 +236,12 @@ class Game(Kept):
 
     def drafted(self) -> Draft:
         """Return the turn being entered, with the position after its actions."""
-        if self._drafted is None:
+        if language() not in self._drafted:
             seat = self.mover
             if seat is None or seat not in self.persons:
                 return Draft(self.now)
-            self._drafted = commands.drafted(self.table, seat, self.table.draft)
-        return self._drafted
+            self._drafted[language()] = commands.drafted(self.table, seat, self.table.draft)
+        return self._drafted[language()]
 
     def ending(self) -> str | None:
         """Return the action that only ends the turn being entered, None if there is none."""

@@ -64,6 +64,28 @@ def test_what_the_shell_loads_is_there():
     assert not re.search(r"<script(?![^>]* src=)", shell)
 
 
+def test_what_browsers_install_is_there_and_has_the_colours_of_the_palette():
+    shell = (STATIC / "index.html").read_text(encoding="utf-8")
+    # Requests of manifests carry the cookie only so.
+    assert '<link rel="manifest" href="/static/manifest.webmanifest" crossorigin="use-credentials">' in shell
+    assert re.findall(r'name="theme-color" content="([^"]+)"', shell) == list(COLORS["paper"])
+    manifest = json.loads((STATIC / "manifest.webmanifest").read_text(encoding="utf-8"))
+    assert manifest["name"] == manifest["short_name"] == "mexica-ai"
+    assert (manifest["start_url"], manifest["scope"], manifest["display"]) == ("/", "/", "standalone")
+    assert manifest["theme_color"] == manifest["background_color"] == COLORS["paper"][0]
+    assert {icon["src"] for icon in manifest["icons"]} == {
+        f"/static/icons/{path.name}" for path in STATIC.glob("icons/*")
+    }
+    assert {(icon["sizes"], icon.get("purpose")) for icon in manifest["icons"]} >= {
+        ("192x192", None),
+        ("512x512", None),
+    }
+    for icon in manifest["icons"]:
+        name = Path(icon["src"]).stem
+        assert name.startswith("maskable") == ("purpose" in icon)
+        assert icon["sizes"] == ("any" if name == "icon" else "x".join([name.rpartition("-")[2]] * 2))
+
+
 @pytest.mark.parametrize("path", sorted(STATIC.glob("*.js")), ids=lambda path: path.name)
 def test_every_script_is_checked(path):
     assert path.read_text(encoding="utf-8").startswith("// @ts-check\n")

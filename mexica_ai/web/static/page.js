@@ -382,7 +382,7 @@ export class Page {
     if (this.viewer != null) search.set('viewer', String(this.viewer));
     this.refused = note;
     try {
-      note.lines = refusalLines(await request('GET', `/api/games/${snap.id}/why?${search}`), Boolean(tool));
+      note.lines = refusalLines(await request('GET', `/api/games/${snap.id}/why?${search}`), Boolean(tool), named(this, snap.targets[targets.at(-1)]));
     } catch (error) {
       note.lines = [error.message];
     }
