@@ -34,8 +34,14 @@ def now_s() -> float:
 
 
 def follow(clock: Clock, before: Table, after: Table) -> Clock:
-    """Return the clock when one table has followed another; the same one if nothing changes."""
-    seat = after.mover if after.turns and after.mover in after.persons else None
+    """Return the clock when one table has followed another; the same one if nothing changes.
+
+    A random event is part of the turn before it, after which the same seat may go on.
+    """
+    if after.waiting == "event":
+        return clock
+    has_begun = any(position.to_move not in (None, after.mover) for position in after.positions[:-1])
+    seat = after.mover if has_begun and after.mover in after.persons else None
     is_back = len(after.turns) < len(before.turns)
     return (clock.switch if is_back or after.is_over else clock.hand_over)(seat, now_s())
 

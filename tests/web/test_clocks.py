@@ -88,6 +88,32 @@ def test_a_turn_costs_its_time_and_brings_the_increment(time):
     assert left(game) == [50, 45]
 
 
+def test_an_event_within_a_turn_brings_no_increment(time):
+    game = begin(game="coatl")
+    handed = commands.hand_over
+    draws = 0
+    for _ in range(60):
+        if game.is_over or draws == 3:
+            break
+        if game.waiting == "event":
+            game.change(commands.happen)
+            continue
+        seat = game.mover
+        game.change(partial(handed, viewer=seat))
+        legal = game.drafted().position.legal_actions()
+        blind = [action for action in legal if action.startswith("draw")]
+        before, running = left(game), clocks.clock_json(game)["running"]
+        game.change(partial(commands.enter, viewer=seat, actions=[*game.draft, (blind or legal)[0]]))
+        if game.drafted().is_ended:
+            game.change(partial(commands.commit, viewer=seat))
+        if game.waiting == "event":
+            game.change(commands.happen)
+        if game.mover == seat:
+            draws += game.table.turns[-1:] != () and game.positions[-2].is_chance
+            assert (left(game), clocks.clock_json(game)["running"]) == (before, running)
+    assert draws == 3
+
+
 def test_the_time_of_engines_is_not_counted(time):
     game = begin([PERSON, engine()])
     play(game)

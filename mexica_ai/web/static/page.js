@@ -167,7 +167,7 @@ export class Page {
     if (old && snapshot.build !== old.build) this.inOrder(() => location.reload());  // the scripts are of another version
     if (!snapshot.is_over) this.sheet = null;
     else if (!old?.is_over) this.loadSheet();
-    if (snapshot.clock || snapshot.away.length || settings.call) this.meet(old);
+    if (snapshot.clock || snapshot.away.length || settings.call || this.isCalled) this.meet(old);
     this.render();
   }
 
