@@ -8,7 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mexica_ai.analysis.annotate import TurnEvaluation, explained, recorded_evaluations, replay_played
+from mexica_ai.analysis.annotate import (
+    TurnEvaluation,
+    check_evaluated,
+    explained,
+    recorded_evaluations,
+    replay_played,
+)
 from mexica_ai.analysis.drill import Exercise
 from mexica_ai.game import registry
 from mexica_ai.game.clock import Clock, new_clock
@@ -267,6 +273,8 @@ def _from_text(text: str, number: int | None, path: str) -> _Start:
         return _Start(Position.from_text(text))
     record: JsonObject = parse_record(choose(records_of(text), number, path))
     position = replay_played(record)
+    if "evaluations" in record:
+        check_evaluated(record)  # its turns are told in words
     resigned = record.get("forfeit", {}).get("seat")
     time_s = record.get("evaluations", {}).get("time_s")
     evaluations = explained(record, recorded_evaluations(record))

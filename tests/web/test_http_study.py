@@ -172,6 +172,15 @@ def test_a_review_says_why_and_what_comes(site, judged):
     assert all(abs(sum(one["shares"]) - 1) < 0.01 for one in turns)
 
 
+def test_turns_of_a_review_that_are_none_are_named(site, judged):
+    for key in ("choice", "answer"):
+        bad = json.loads(json.dumps(judged))
+        bad["evaluations"]["turns"][0] |= {key: ["take 9 9"]}
+        answer = site.call("POST", "/api/games", {"text": json.dumps(bad)}, 422)
+        assert answer["reason"] == "EVALUATIONS_MISMATCH"
+        assert f"evaluations.turns[0].{key}" in answer["message"]
+
+
 def test_the_better_turn_is_sought_from_a_turn_on(site, judged):
     review = opened(site, judged)
     for turn, first in ((0, 1), (1, 1), (2, 2), (9, 1)):

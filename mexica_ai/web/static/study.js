@@ -173,7 +173,7 @@ export function follow(page) {
   else if (history.state?.from === 'play') {
     isLeaving = true;
     history.back();
-  } else if (isReview) history.replaceState(null, '', location.pathname);
+  } else if (isReview) history.replaceState(null, '', location.pathname + location.search);
 }
 
 /** @param {Page} page */
