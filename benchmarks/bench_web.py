@@ -7,6 +7,7 @@ Needs the extra web, and httpx. web_browser.py measures what the browser adds.
 
 import argparse
 import contextlib
+import functools
 import gzip
 import itertools
 import json
@@ -21,7 +22,7 @@ from common import describe_machine, p95, page_process, positive
 
 import mexica_ai as ai
 from mexica_ai.rpc.client import Client
-from mexica_ai.web import pictures, starts
+from mexica_ai.web import commands, pictures, starts
 
 EXAMPLE = "mexica_midgame.json"
 POSITION = Path(__file__).parents[1] / "examples" / EXAMPLE
@@ -161,7 +162,7 @@ def measure_processor(number):
     game = starts.create(data, names=[], examples={}, find=None)
     begin = time.process_time()
     for index in range(number):
-        game.set_draft(ACTIONS[: 1 + index % len(ACTIONS)], None)
+        game.change(functools.partial(commands.enter, viewer=None, actions=ACTIONS[: 1 + index % len(ACTIONS)]))
         json.dumps(game.snapshot(None))
     drafted = time.process_time()
     for index in range(number):

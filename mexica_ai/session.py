@@ -234,7 +234,7 @@ class Session:
     def _keep(self, table: Table) -> None:
         """Go on with a table, once its record is on disk."""
         if self._record is not None and not table.draft:
-            self._save(table, self._record)
+            self._save(table, self._record, "--record")
         self.table, self.position = table, table.position(with_draft=True)
 
     # --- the record
