@@ -48,7 +48,7 @@ from mexica_ai.web.journal import Folder
 from mexica_ai.web.language import Languages, page_languages
 from mexica_ai.web.lessons import Lessons
 from mexica_ai.web.own import Results
-from mexica_ai.web.requests import actions_of, body_of, language_of, line_of, number_of, theme_of, turn_of
+from mexica_ai.web.requests import actions_of, body_of, line_of, number_of, theme_of, turn_of
 from mexica_ai.web.responses import EXCEPTION_HANDLERS, cacheable, download
 from mexica_ai.web.seats import DEFAULT_LEVEL, MAX_SECONDS, bad_value
 from mexica_ai.web.snapshot_types import GameInfo, Info
@@ -261,7 +261,7 @@ class Site:
         is_theirs = visibility.is_theirs(game.table, viewer, game.mover)
         if is_theirs and data["version"] == game.version - 1 and data["actions"] == game.draft:
             return JSONResponse(game.snapshot(viewer))  # the answer to the same request was lost
-        enter = functools.partial(commands.enter, viewer=viewer, actions=data["actions"], language=language_of(request))
+        enter = functools.partial(commands.enter, viewer=viewer, actions=data["actions"])
         game.change(enter, version=data["version"], viewer=viewer)
         return self._respond(game, viewer)
 
@@ -301,8 +301,7 @@ class Site:
             case ["resign"]:
                 change(functools.partial(commands.resign, viewer=viewer))
             case _:
-                play = functools.partial(commands.commit, viewer=viewer, actions=data.get("actions"))
-                change(functools.partial(play, language=language_of(request)))
+                change(functools.partial(commands.commit, viewer=viewer, actions=data.get("actions")))
         return self._respond(game, viewer)
 
     async def drill(self, request: Request) -> JSONResponse:

@@ -8,7 +8,6 @@ from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.analysis.drill import Outcome
 from mexica_ai.game import registry
 from mexica_ai.game.notes import Note
-from mexica_ai.game.phrases import ENGLISH
 from mexica_ai.io.errors import IllegalActionError
 from mexica_ai.io.strict import check_shape
 from mexica_ai.table import (
@@ -54,14 +53,11 @@ def drafted(table: Table, seat: int, actions: tuple[str, ...] | list[str]) -> Dr
     return play_draft(visibility.drafter_view(table, seat), list(actions), seat)
 
 
-def enter(table: Table, viewer: int | None, actions: list[str], language: str = ENGLISH) -> list[Event]:
-    """Replace the actions of the turn being entered; in a guided game, a turn that has ended is played.
-
-    `language` is that of the word to a learner whose actions do not fit the step.
-    """
+def enter(table: Table, viewer: int | None, actions: list[str]) -> list[Event]:
+    """Replace the actions of the turn being entered; in a guided game, a turn that has ended is played."""
     draft = drafted(table, person_to_move(table, viewer), actions)
     if table.is_guided:
-        guides.require_fit(table, actions, language)
+        guides.require_fit(table, actions)
         if draft.is_ended:
             return _play_guided(table, actions)
     return [Drafted(tuple(actions))]
@@ -80,11 +76,11 @@ def whole_turn(table: Table, viewer: int | None, actions: list[str] | None = Non
     return [*turn, end]
 
 
-def commit(table: Table, viewer: int | None, actions: list[str] | None = None, language: str = ENGLISH) -> list[Event]:
-    """Play the turn being entered, or `actions`, for the person to move; `language` is that of `enter`."""
+def commit(table: Table, viewer: int | None, actions: list[str] | None = None) -> list[Event]:
+    """Play the turn being entered, or `actions`, for the person to move."""
     turn = whole_turn(table, viewer, actions)
     if table.is_guided:
-        guides.require_fit(table, turn, language)
+        guides.require_fit(table, turn)
         return _play_guided(table, turn)
     return play(table, turn)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from mexica_ai.game import registry, teaching
 from mexica_ai.game.guide import Guide, Verdict
-from mexica_ai.game.phrases import ENGLISH
+from mexica_ai.game.messages import language, say
 from mexica_ai.game.position import Position
 from mexica_ai.seats import Seat
 from mexica_ai.table import Started, Table, begin
@@ -74,12 +74,12 @@ def _progress(table: Table, draft: Sequence[str]) -> _Progress:
     return now
 
 
-def require_fit(table: Table, actions: Sequence[str], language: str = ENGLISH) -> None:
+def require_fit(table: Table, actions: Sequence[str]) -> None:
     """Raise an ApiError with a friendly word if a legal turn, or its beginning, is not what the guide is about."""
     misfit = _progress(table, actions).misfit
     if misfit is not None:
-        word = "" if misfit.word is None else teaching.say(table.game, misfit.word, language)
-        raise ApiError(422, "NOT_THIS_STEP", word or "the guided game is at its end; expected to play on")
+        word = "" if misfit.word is None else teaching.say(table.game, misfit.word, language())
+        raise ApiError(422, "NOT_THIS_STEP", word or say("the guided game is at its end; expected to play on"))
 
 
 def replies(table: Table, turn: Sequence[str]) -> list[tuple[str, ...]]:
@@ -97,11 +97,11 @@ def guide_json(table: Table) -> GuideJson | None:
     return {"step": _progress(table, table.draft).step, "of": len(require_guide(table.game).steps)}
 
 
-def guide_info(game: str, language: str) -> GuideInfo:
+def guide_info(game: str) -> GuideInfo:
     """Return the words of a guide."""
     guide = require_guide(game)
-    intro, end = teaching.guide_frame(game, language)
-    words = [(step, *teaching.guide_words(game, step.name, language)) for step in guide.steps]
+    intro, end = teaching.guide_frame(game, language())
+    words = [(step, *teaching.guide_words(game, step.name, language())) for step in guide.steps]
     return {
         "intro": intro,
         "end": end,

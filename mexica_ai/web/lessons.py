@@ -9,13 +9,14 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from mexica_ai.game import registry, teaching
+from mexica_ai.game.messages import language
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.seats import names_of
 from mexica_ai.web import guides, pictures
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.games import Game
 from mexica_ai.web.guests import viewer_of
-from mexica_ai.web.requests import actions_of, language_of, line_of, number_of, turn_of
+from mexica_ai.web.requests import actions_of, line_of, number_of, turn_of
 from mexica_ai.web.rules_text import read_sections
 from mexica_ai.web.sheets import sheet_of
 from mexica_ai.web.snapshot_types import HintsJson, ProjectedJson, RulesJson, SheetJson
@@ -41,9 +42,9 @@ class Lessons:
         ]
 
     async def rules(self, request: Request) -> JSONResponse:
-        """The rules of a game and the signs of its pictures, in words."""
-        name, language = request.path_params["game"], language_of(request)
-        text = teaching.rules(name, language) if name in registry.names() else None
+        """The rules of a game and the signs of its pictures, in words; `lang` may be any language that they have."""
+        name, spoken = request.path_params["game"], request.query_params.get("lang") or language()
+        text = teaching.rules(name, spoken) if name in registry.names() else None
         if text is None:
             raise ApiError(404, "NO_RULES", f"no rules of {name[:40]!r} in words")
         title, sections = read_sections(text)
@@ -51,19 +52,19 @@ class Lessons:
             "title": title,
             "languages": list(teaching.languages(name)),
             "sections": sections,
-            "legend": [{"sign": sign, "words": words} for sign, words in teaching.legend(name, language)],
+            "legend": [{"sign": sign, "words": words} for sign, words in teaching.legend(name, spoken)],
         }
         return JSONResponse(rules)
 
     async def guide(self, request: Request) -> JSONResponse:
         """The words of the guided first game."""
-        return JSONResponse(guides.guide_info(request.path_params["game"], language_of(request)))
+        return JSONResponse(guides.guide_info(request.path_params["game"]))
 
     async def hints(self, request: Request) -> JSONResponse:
         """Words for what a picture shows; the query is that of the picture."""
         game, fields = self._shown(request)
         hints: HintsJson = {
-            "hints": teaching.hints(game.name, fields, language_of(request), names_of(game.seats)),
+            "hints": teaching.hints(game.name, fields, language(), names_of(game.seats)),
         }
         return JSONResponse(hints)
 
@@ -78,7 +79,7 @@ class Lessons:
         game = self._store.find(request.path_params["game"])
         if not game.is_over:
             raise ApiError(422, "NOT_OVER", "the game goes on; expected one that is over")
-        sheet: SheetJson = {"rows": await asyncio.to_thread(sheet_of, game, language_of(request))}
+        sheet: SheetJson = {"rows": await asyncio.to_thread(sheet_of, game)}
         return JSONResponse(sheet)
 
     def _shown(self, request: Request) -> tuple[Game, JsonObject]:

@@ -8,7 +8,6 @@ from typing import Any
 from starlette.requests import Request
 
 from mexica_ai.draw.palette import THEMES
-from mexica_ai.game.phrases import ENGLISH
 from mexica_ai.io.strict import check_shape, parse_json, quote
 from mexica_ai.web.errors import ApiError
 
@@ -38,13 +37,6 @@ def turn_of(request: Request) -> int:
     if not _NUMBER.fullmatch(text):
         raise ApiError(404, "NO_TURN", f"no turn {quote(text)}; expected a number from 0")
     return int(text)
-
-
-def language_of(request: Request) -> str:
-    """Return the language of the words in the answer: that of the query, else the first that the header names."""
-    accepted = request.headers.get("accept-language", "")
-    found = re.match("[a-z]{2,3}", request.query_params.get("lang") or accepted, re.ASCII)
-    return found[0] if found else ENGLISH
 
 
 def theme_of(request: Request) -> str:

@@ -289,6 +289,14 @@ export class Board {
   }
 }
 
+/** Where an element of a picture is, in the units of the picture: left, top, width, height. */
+export function placeOf(svg, element) {
+  const {left, top, right, bottom} = element.getBoundingClientRect();
+  const back = svg.getScreenCTM().inverse();
+  const from = new DOMPoint(left, top).matrixTransform(back), to = new DOMPoint(right, bottom).matrixTransform(back);
+  return [from.x, from.y, to.x - from.x, to.y - from.y];
+}
+
 export const box = rect => ['x', 'y', 'width', 'height'].map(name => Number(rect.getAttribute(name)));
 
 // The outline of boxes: of one alone a little inside or outside it, with round corners; of those side by side around all

@@ -36,6 +36,7 @@ export const dialog = (/** @type {Page} */ page) => html`<dialog @close=${() => 
 const KEYS = [
   ['← → ↑ ↓', t('move on the board, or in the list of candidates')], ['Enter', t('choose; with Shift: always ask for details')], ['Esc', t('step back')],
   ['Ctrl+Z', t('undo')], ['Ctrl+Y', t('redo')], ['/', t('type an action or a turn')], ['T', t('the board as text (with Shift)')],
+  ['R', t('the rules (with Shift)')],
   ['Z', t('on the board: enlarge it where the focus is')], ['?', t('this list')],
   ['← → Home End', t('in a review: turns')], ['N P', t('in a review: next and previous ?')],
 ];
@@ -51,5 +52,5 @@ function help(page) {
       ${languages()}</div>
     <div class="row">${t('When it is my move')} ${choice(t('When it is my move'), [['', t('nothing')], ['title', t('the title says so')],
       ['sound', t('the title says so, with a sound')]], settings.call, call => keep({call}))}</div>
-    ${check('codes', t('turns as text forms, such as canal C5-D5'))}${check('keys', t('keys for tools'))}${check('zoom', t('enlarge small text under the pointer'))}${check('annotates', t('judge the turns when a game is over'))}${check('checks', t('ask before a turn that gives much of the win away'))}${check('motion', t('show turns of engines action by action'))}`;
+    ${check('codes', t('turns as text forms, such as canal C5-D5'))}${check('keys', t('keys for tools'))}${check('zoom', t('enlarge and explain what is under the pointer'))}${check('annotates', t('judge the turns when a game is over'))}${check('checks', t('ask before a turn that gives much of the win away'))}${check('motion', t('show turns of engines action by action'))}`;
 }

@@ -54,6 +54,8 @@ function newGame(page) {
   };
   const games = [...info.games].sort((one, other) => Number(one.tools.length < 2) - Number(other.tools.length < 2));  // toys last
   return html`<form @submit=${submit}>${radios(page, 'game', t('Game'), games.map(one => [one.name, one.title]), game.name)}
+    <div class="row">${game.has_guide ? button(t('Learn the game'), () => create(page, {guide: game.name})) : nothing}
+      ${game.languages.length ? button(t('Rules'), () => page.readRules(game.name)) : nothing}</div>
     ${radios(page, 'players', t('Players'), game.players.map(one => [one, one]), players)}${seatRows(page, players)}
     <details><summary>${t('Options')}</summary>${game.options.map(({name, kind, help, default: usual}) => html`<label class="row">${
       kind === 'bool' ? html`<input type="checkbox" .checked=${given[name]}
@@ -128,8 +130,8 @@ const examples = (/** @type {Page} */ page) => html`<ul class="plain">${page.inf
     <span class="soft">${name}</span>`, () => create(page, {example: name}), {kind: 'big wide'})}</li>`))}</ul>`;
 
 /** @type {(game: SummaryJson) => string} */
-const state = ({drill, is_over: isOver, turns, seats, scores = [], winners = []}) => drill ? t('drill, {solved} of {of} solved', {...drill})
-  : !isOver ? `${t('turn {number}', {number: turns + 1})}${scores.some(Boolean) ? `, ${scores.join(' : ')}` : ''}`
+const state = ({drill, guide, is_over: isOver, turns, seats, scores = [], winners = []}) => drill ? t('drill, {solved} of {of} solved', {...drill})
+  : guide ? t('guided game, {step} of {of} steps done', {...guide}) : !isOver ? `${t('turn {number}', {number: turns + 1})}${scores.some(Boolean) ? `, ${scores.join(' : ')}` : ''}`
     : `${t('over, {scores}', {scores: scores.join(' : ')})}${winners.length === 1 ? `, ${t('{who} wins', {who: seats[winners[0]].title})}` : ''}`;
 
 /** All that is listed of a game, as text to search. */

@@ -18,6 +18,7 @@ export function onKey(page, event) {
     'Ctrl+z': page.isMine && (() => page.undo()), 'Ctrl+y': page.isMine && (() => page.redoOne()),
     'Ctrl+Shift+Z': page.isMine && (() => page.redoOne()), Escape: () => stepBack(page),
     ...settings.keys && {'?': () => page.ask('help'), T: () => page.ask('text')},
+    ...settings.keys && page.game.languages.length && {R: () => page.readRules()},
     ...settings.keys && !isReview && {'/': () => find('.typed input').focus(), ...letters(page)},
     ...isReview && !target.matches('input') && {
       ArrowLeft: () => page.step(-1), ArrowRight: () => page.step(1), Home: () => page.go(0),

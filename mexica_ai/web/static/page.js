@@ -29,6 +29,10 @@ export class Page {
   /** @type {any} */ analysis;  // that of the snapshot, with `line`, `draft` and `is_running`
   /** @type {any} */ home;  // the module of the start page
   /** @type {any} */ dialogs;  // the module of the dialogs
+  /** @type {any} */ rules;  // the module of the rules
+  /** @type {any} */ guide;  // the module of the guided first game
+  /** @type {number[] | null} */ projected;  // the points if the shown position were scored
+  scoring = '';  // the position that they are of
   /** @type {import('./editor.js').Editor} */ editor;
   /** @type {import('./snapshot').SummaryJson[]} */ games;
   /** @type {import('./snapshot').SummaryJson[]} */ deleted = [];  // the last one first
@@ -99,7 +103,11 @@ export class Page {
     if (results) this.set({own, results});
   }
 
-  begin(snapshot) {
+  async begin(snapshot) {
+    if (snapshot.guide) {
+      this.guide = await import('./guide.js');
+      await this.guide.loadGuide(snapshot.game);
+    }
     this.viewer = snapshot.viewer;
     this.analysis = snapshot.analysis && {line: [], draft: [], ...snapshot.analysis};
     const [isReview, number] = location.hash.match(/^#review(?:\/(\d{1,6}))?/) ?? [];
@@ -426,8 +434,13 @@ export class Page {
   }
 
   /** @param {string} parts @param {Place} place */
-  path(parts, {at, line, actions, turn, since}) {
-    return `/api/games/${this.snap.id}/at/${at}/${parts}.svg${query({
+  path(parts, place) {
+    return this.pathOf(`${parts}.svg`, place);
+  }
+
+  /** @param {string} what @param {Place} place */
+  pathOf(what, {at, line, actions, turn, since}) {
+    return `/api/games/${this.snap.id}/at/${at}/${what}${query({
       viewer: this.viewer, turn, since, actions: actions?.join('; ') || null, line: line?.length ? JSON.stringify(line) : null,
     })}`;
   }
@@ -602,6 +615,12 @@ export class Page {
     this.render();
   }
 
+  /** Open or close the rules of a game; at the chosen tool, if they tell of it. */
+  async readRules(name = this.snap.game) {
+    this.rules ??= await import('./rules.js');
+    await this.rules.toggle(this, name, this.entering.tool ?? '');
+  }
+
   close(run) {
     find('dialog')?.close();
     this.set({dialog: null});
@@ -677,11 +696,22 @@ export class Page {
     Promise.all([
       this.board.show(this.path(this.parts, place)).then(() => this.settle(isInput)), panel && showPicture(panel, this.path('panel', beside)),
       graph && showGraph(graph, this),
-    ]).catch(error => {
+    ]).then(() => this.guide?.pointAt(this)).catch(error => {
       if (this.message !== error.message) this.tell(error.message);
     });
     placeMenu(this.anchor);
     followTurn(this);
+    this.project(place);
+  }
+
+  // With hints, the points if the shown position were scored.
+  async project(place) {
+    const path = settings.hints[this.mode] === 'none' || this.snap.is_over ? '' : this.pathOf('projected', place);
+    const scoring = path && `${this.snap.version} ${path}`;
+    if (scoring === this.scoring) return;
+    this.scoring = scoring;
+    const found = path ? await request('GET', path).catch(() => null) : null;
+    if (scoring === this.scoring) this.set({projected: found?.points ?? null});
   }
 
   // The picture is there.

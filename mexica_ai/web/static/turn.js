@@ -81,7 +81,7 @@ export function tools(page) {
   const {snap, entering, isMine, game} = page;
   const {entries, draft} = snap;
   const legal = new Set(entries.map(entry => entry.tool));
-  const prompt = page.message || draft.warning || (page.chip != null ? t('The board after this action. Click it again to return.')
+  const prompt = (snap.guide ? '' : page.message) || draft.warning || (page.chip != null ? t('The board after this action. Click it again to return.')
     : !isMine ? '' : entering.tool ? chosen(page)
       : draft.can_end && entries.every(({tool}) => tool === 'end') ? t('The turn is complete.') : t('Choose a tool, or click on the board.'));
   // What cannot be used now is not shown; its letter says why.

@@ -27,10 +27,11 @@ export function view(page) {
     <span class="grow"></span>${isGuest ? nothing : html`<a class="link" href="/edit${snap ? query(snap.viewer == null ? {game: snap.id, at: page.spot.at} : {empty: snap.game, players: snap.players}) : ''}">${t('Editor')}</a>`}
     ${snap && !isGuest && !snap.is_over && !snap.drill && snap.seats.filter(({kind}) => kind === 'person').length > 1
       ? button(t('Invite'), () => page.ask('invite')) : nothing}
+    ${snap && page.game.languages.length ? button(t('Rules'), () => page.readRules()) : nothing}
     ${snap ? html`${button(t('Text'), () => page.ask('text'))}${button(t('Help'), () => page.ask('help'))}` : nothing}</header>
   ${banner(page)}${failure || !info ? html`<main class="loading"><div class="outline"></div>${state}</main>`
     : page.editor ? page.editor.view() : !snap ? page.home.home(page) : snap.handover == null ? table(page) : handover(page)}
-  ${page.dialog ? page.dialogs.dialog(page) : nothing}`;
+  ${page.rules?.drawer(page) ?? nothing}${page.dialog ? page.dialogs.dialog(page) : nothing}`;
 }
 
 const banner = ({isClosed, isGone, isLost, snap}) => isClosed || isGone || isLost ? html`<p class="banner" role="alert">${
@@ -53,13 +54,20 @@ function handover(page) {
 }
 
 /** @param {Page} page */
+const projection = page => !page.projected ? nothing : html`<p class="row projected">${t('Scored as it stands:')} ${
+  page.projected.map((points, seat) => html`<span class="who">${who(page, seat)} <b>${points}</b></span>`)}</p>`;
+
+/** @param {Page} page */
 function table(page) {
   const {snap, game, shown} = page;
   const isEarly = snap.guest != null && !snap.is_over;  // an invitation gives nothing of engines before the end
   const isReview = page.mode === 'review';
+  const isAtEnd = snap.guide && snap.guide.step === snap.guide.of;
   const hasPanel = game.parts.includes('panel');
   return html`<main class="game"><h1 class="unseen">${game.title}</h1>
-    <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [snap.drill ? drillCard(page) : nothing, page.friends?.strip(page) ?? nothing, turnBar(page), snap.is_over ? nothing : tools(page)]}
+    <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [
+        snap.drill ? drillCard(page) : snap.guide ? page.guide.guideCard(page) : nothing, page.friends?.strip(page) ?? nothing,
+        isAtEnd ? nothing : [turnBar(page), snap.is_over ? nothing : tools(page)]]}
       <div class="place"><div class="stage ${game.grid ? 'has-grid' : ''} ${settings.fits ? 'fits' : ''}"
         @click=${() => shown && page.set({shown: null})}></div>${page.study?.bar(page)}${menu(page)}</div>
       ${button(t('Fit the board'), () => {
