@@ -8,6 +8,7 @@ import pytest
 from pages import PERSON, Process
 
 from mexica_ai.game import registry, teaching
+from mexica_ai.game.phrases import phrase
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GAMES = registry.BUILT_IN
@@ -20,9 +21,9 @@ def page(tmp_path_factory):
     process.close()
 
 
-def draft(page, now, *actions, status=200):
+def draft(page, now, *actions, status=200, **options):
     data = {"version": now["version"], "actions": [*now["draft"]["actions"], *actions]}
-    return page.call("PUT", f"/api/games/{now['id']}/draft", data, status)
+    return page.call("PUT", f"/api/games/{now['id']}/draft", data, status, **options)
 
 
 def guided(page, game):
@@ -107,6 +108,8 @@ def test_what_does_not_fit_a_step_gets_a_word_and_changes_nothing(page):
     assert (now["guide"]["step"], now["num_turns"]) == (1, 2)
     refused = draft(page, now, "canal A11-A12", status=422)
     assert (refused["reason"], refused["words"][:29]) == ("NOT_THIS_STEP", "Right kind of action, another")
+    portuguese = draft(page, now, "canal A11-A12", status=422, headers={"Accept-Language": "pt"})
+    assert portuguese["words"].startswith(teaching.say("mexica", phrase("guide.elsewhere"), "pt"))
     assert page.command(now, 422)["words"].startswith("Not yet")
     assert draft(page, now, "canal A1-C9", status=422)["reason"] != "NOT_THIS_STEP"
     assert page.game(now)["version"] == now["version"]
@@ -157,6 +160,7 @@ def test_words_are_of_the_position_that_is_shown(page):
     page.play(now, now["entries"][0]["action"])
     assert page.call("GET", f"{path}/hints?turn=1")["hints"][place] == drafted[place]
     assert page.call("GET", f"{path}/hints?since=1")["hints"][place] == drafted[place]
+    assert "Jogador 1" in page.call("GET", f"{path}/hints?lang=pt&turn=1")["hints"][place]
 
 
 def test_projected_points_are_those_of_a_scoring_now(page):
@@ -173,6 +177,9 @@ def test_the_sheet_of_a_game_adds_up(page, game):
     rows = page.call("GET", f"/api/games/{over['id']}/sheet")["rows"]
     assert [sum(points) for points in zip(*(row["points"] for row in rows), strict=True)] == over["scores"]
     assert all(row["section"] and row["label"] for row in rows)
+    other = page.call("GET", f"/api/games/{over['id']}/sheet?lang=pt")["rows"]
+    assert [row["points"] for row in other] == [row["points"] for row in rows]
+    assert [row["label"] for row in other] != [row["label"] for row in rows]
 
 
 def test_a_resigned_game_has_a_sheet(page):

@@ -44,6 +44,8 @@ class Zoom {
   isHeld = false;  // whether a finger has opened the card and not been lifted
   isTouch = false;
   timer = 0;
+  /** @type {object | null} */
+  asked = null;  // for which card words are awaited
   from = {x: 0, y: 0};  // where the pointer was when it rested or pressed
 
   constructor(board) {
@@ -99,6 +101,7 @@ class Zoom {
   hide() {
     clearTimeout(this.timer);
     this.timer = 0;
+    this.asked = null;
     this.card?.remove();
     this.card = null;
   }
