@@ -20,6 +20,7 @@ def test_a_guided_first_game(visit, site):
     # What does not fit gets a word, and the step stays.
     one.take("H6")
     page.locator(".guide .fault", has_text="another place").wait_for()
+    assert "422" in one.wrong.pop()  # the browser notes each answer that refuses
     one.take("I7")
     page.get_by_role("heading", name="Step 2 of").wait_for()
     one.until("!document.querySelector('.guide .fault')")
@@ -32,7 +33,7 @@ def test_a_guided_first_game(visit, site):
     page.get_by_role("heading", name="Step 4 of").wait_for()
     page.get_by_role("button", name="End turn").click()
     page.get_by_role("heading", name="Step 5 of").wait_for()
-    page.locator(".last", has_text="dug").wait_for()
+    page.locator(".last", has_text="canal G5").wait_for()
     # The rest comes from another page; then the game goes on.
     now = site.game({"id": page.url.rpartition("/")[2]})
     turns = [action for step in guide.steps[4:] for action in step.accepts]
@@ -63,9 +64,9 @@ def test_rules_and_words(visit, site):
     drawer.wait_for(state="detached")
     assert opener.evaluate("button => button === document.activeElement")
     # The key opens it at the chosen tool.
-    page.get_by_role("button", name="Found a district").click()
+    page.get_by_role("button", name="Bridge").click()
     page.keyboard.press("R")
-    one.until("document.activeElement.id === 'rule-found'")
+    one.until("document.activeElement.id === 'rule-bridge'")
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     # Words where the pointer rests, also on what is large and beside the board.
@@ -73,7 +74,7 @@ def test_rules_and_words(visit, site):
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.locator(".zoom", has_text="level 1: it counts 1 in this district").wait_for()
     page.locator('.panel [data-hint="points:1"]').hover(force=True)
-    page.locator(".zoom", has_text="Player 2").wait_for()
+    page.locator(".zoom", has_text="so far: 7").wait_for()
     # The points as they stand are a hint.
     assert page.locator(".projected").count() == 0
     page.get_by_label("Hints").select_option("value")

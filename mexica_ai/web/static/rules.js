@@ -81,7 +81,7 @@ export function drawer(page) {
     one => button(one.title, () => show(one.name), {kind: 'link'}));
   const codes = languages.map(one => [one, names.of(one)]);
   return html`<aside class="drawer" aria-labelledby="rules" tabindex="-1" lang=${language} @keydown=${key}>
-    <div class="row bar"><h2 id="rules">${title}</h2><span class="grow"></span>${languages.length < 2 ? nothing
+    <div class="row head"><h2 id="rules">${title}</h2><span class="grow"></span>${languages.length < 2 ? nothing
       : choice(t('Language of the rules'), codes, language, one => load(page, game, one))}
       ${button(t('Close'), () => close(page))}</div>
     <nav class="row" aria-label=${t('Sections')}>${links}</nav>

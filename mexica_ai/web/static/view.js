@@ -79,5 +79,6 @@ function table(page) {
     <aside class="side">${isReview ? html`<div class="graph"></div>` : nothing}${hasPanel ? html`<div class="panel" aria-hidden="true"></div>` : nothing}
       <p class=${hasPanel ? 'unseen' : 'row'}>${snap.seats.map((_, seat) => html`<span class="who">${who(page, seat)}<span
         class="unseen">, </span> <b>${snap.scores[seat]}</b><span class="unseen"> ${snap.scores[seat] === 1 ? t('point') : t('points')}; </span></span>`)}</p>
+      ${projection(page)}
       ${isReview ? isEarly ? nothing : annotationPanel(page) : over(page)}${isEarly ? nothing : candidatesPanel(page)}${snap.drill ? nothing : turnList(page)}${isEarly ? nothing : downloads(page)}</aside></main>`;
 }
