@@ -6,6 +6,7 @@ back for a game without the part.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from mexica_ai.game.guide import Guide, GuideStep, Verdict, check_action, read_g
 from mexica_ai.game.phrases import ENGLISH, Phrase, Phrasebook, phrase, phrasebook
 from mexica_ai.game.position import Position
 from mexica_ai.game.score_rows import Move, ScoreRow
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}", re.ASCII)
 
 
 def _of(game: str) -> tuple[Teaching, Phrasebook] | None:
@@ -31,7 +34,8 @@ def languages(game: str) -> tuple[str, ...]:
 def rules_path(folder: Path, language: str) -> Path:
     """Return the file of the rules in a language, in English if that lacks."""
     path = folder / f"rules.{language}.md"
-    return path if language.isalpha() and path.is_file() else folder / f"rules.{ENGLISH}.md"
+    is_known = _LANGUAGE.fullmatch(language) and path.is_file()
+    return path if is_known else folder / f"rules.{ENGLISH}.md"
 
 
 def rules(game: str, language: str = ENGLISH) -> str | None:

@@ -217,8 +217,9 @@ class Site:
         """Begin a game."""
         data = await body_of(request)
         self.store.require_room()
-        if isinstance(data, dict) and isinstance(data.get("from"), str):
-            self.store.find(data["from"])  # not in the thread, which would read it at the same time as others
+        for key in ("from", "again"):
+            if isinstance(data, dict) and isinstance(data.get(key), str):
+                self.store.find(data[key])  # not in the thread, which would read it at the same time as others
         make = functools.partial(
             starts.create,
             data,
@@ -442,6 +443,9 @@ class Site:
         visibility.require_open(game.table)
         if not 0 < data["seconds"] <= MAX_SECONDS:
             raise bad_value("request.seconds", data["seconds"], f"a number above 0, at most {MAX_SECONDS:g}")
+        is_begun = game.annotation["state"] == "running" or game.table.evaluations
+        if guest_of(request) is not None and is_begun:
+            raise ApiError(409, "ANNOTATED", "the owner of the game has its annotation; expected a game without")
         await self._require_service()
         self.jobs.annotate(game, float(data["seconds"]))
         return JSONResponse(game.annotation_json(), 202)

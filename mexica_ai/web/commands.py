@@ -8,6 +8,7 @@ from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.analysis.drill import Outcome
 from mexica_ai.game import registry
 from mexica_ai.game.notes import Note
+from mexica_ai.game.variations import walk
 from mexica_ai.io.errors import IllegalActionError
 from mexica_ai.io.strict import check_shape
 from mexica_ai.table import (
@@ -31,6 +32,7 @@ from mexica_ai.web.errors import ApiError
 from mexica_ai.web.turn_entry import Draft, ending_of, play_draft
 
 MAX_TURNS = 2000
+MAX_LINES = 500  # beside a game
 
 
 # --- the turn of a person
@@ -214,6 +216,8 @@ def note(table: Table, change: Note) -> list[Event]:
     visibility.require_open(table)
     if table.exercise is not None:
         raise ApiError(422, "DRILL", "the game is an exercise of a drill; expected a game, which has lines")
+    if change.change == "add" and sum(1 for _ in walk(table.tree)) > MAX_LINES:
+        raise ApiError(422, "TOO_MANY_LINES", f"there are {MAX_LINES} lines beside the game; expected fewer")
     if change.at + len(change.turns) > MAX_TURNS:
         raise ApiError(422, "TOO_MANY_TURNS", f"the line has more than {MAX_TURNS} turns; expected fewer")
     return [change]

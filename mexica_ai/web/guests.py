@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mexica_ai.web.games import Game
 
 KEY = "mexica_ai.guest"  # of the scope of a request
-MAX_COOKIES = 20  # that are tried, of those for guests
+MAX_COOKIES = 1000  # that are tried, of those for guests: more than the server takes in a request
 
 # What a guest may ask for: method and path, below that of the game; while the game goes on, and after it.
 _ALWAYS = (
@@ -47,7 +47,6 @@ _AFTERWARDS = (
     ("PUT", "/analysis"),
     ("DELETE", "/analysis"),
     ("PUT", "/annotation"),
-    ("DELETE", "/annotation"),
 )
 _PUBLIC = ("/static/", "/api/rules/", "/api/guides/")  # below them all is the same for everybody
 _COMMANDS = {"takeback", "resign"}  # of POST turn, besides a turn

@@ -213,7 +213,7 @@ DURING = {
 AFTERWARDS = {
     ("GET", "/api/games/{game}/sheet"), ("GET", "/api/games/{game}/record"), ("GET", "/api/games/{game}/shares.svg"),
     ("PUT", "/api/games/{game}/analysis"), ("DELETE", "/api/games/{game}/analysis"),
-    ("PUT", "/api/games/{game}/annotation"), ("DELETE", "/api/games/{game}/annotation"),
+    ("PUT", "/api/games/{game}/annotation"),
 }  # fmt: skip
 
 
@@ -431,3 +431,4 @@ def test_what_engines_find_is_not_sent_to_a_guest(page):
     assert set(kinds) <= {"presence", "state"}
     page.command(page.game(made), resign=True)
     assert friend.game(made)["annotation"]["turns"]
+    assert friend.call("PUT", f"{path}/annotation", {"seconds": 0.1}, 409)["reason"] == "ANNOTATED"

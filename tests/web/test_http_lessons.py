@@ -63,7 +63,8 @@ def test_what_is_not_there_is_said(page):
     assert page.call("GET", "/api/guides/chess", status=404)["reason"] == "NO_GUIDE"
     assert page.call("POST", "/api/games", {"guide": "chess"}, 404)["reason"] == "NO_GUIDE"
     assert page.call("POST", "/api/games", {"guide": "nim", "players": 2}, 400)["reason"] == "UNKNOWN_KEY"
-    assert page.call("GET", "/api/rules/nim?lang=../en")["title"] == "Nim: the rules"
+    for wrong in ("../en", "x" * 300, "EN", "%00"):
+        assert page.call("GET", f"/api/rules/nim?lang={wrong}")["title"] == "Nim: the rules"
     now = page.new()
     assert page.call("GET", f"/api/games/{now['id']}/sheet", status=422)["reason"] == "NOT_OVER"
     assert page.call("GET", f"/api/games/{now['id']}/at/7/hints", status=404)["reason"] == "NO_TURN"
