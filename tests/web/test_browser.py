@@ -426,7 +426,7 @@ def test_a_new_game_from_the_form(visit, site):
     page = one.page
     page.get_by_role("radio", name="Mexica").wait_for()
     one.check_accessible()
-    page.get_by_label("Seat 2").select_option("Level 2")
+    page.get_by_label("Seat 2").select_option("level:2")
     page.get_by_label("s a turn").fill("0.1")
     page.get_by_label("s a turn").blur()
     page.get_by_text("Options").click()
