@@ -38,9 +38,6 @@ function from(turn) {
   return game ? html`<a href="/g/${game}#review/${turn}">${t('to the review')}</a>; ` : nothing;
 }
 
-/** The turn that is shown on the board in place of the one being entered; null: none. */
-export const shownTurn = (/** @type {Page} */ page) => ({turn: page.snap.drill?.turn, better: page.snap.drill?.better})[page.showing] ?? null;
-
 /**
  * Below a review: drills of its mistakes, from the loss of an inaccuracy on.
  * @param {Page} page

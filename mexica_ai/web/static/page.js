@@ -4,13 +4,10 @@ import {
   find, forgetPictures, isStill, keep, loadStyle, picture, query, render, request, same, say, setNames, settings, showPicture,
 } from './api.js';
 import {Board} from './board.js';
-import {shownTurn} from './drill.js';
 import {actionsOf, Entering} from './entering.js';
 import {onKey} from './keys.js';
 import {placeMenu, refusalLines} from './menu.js';
-import {lastPlace, named, nameOf, standing} from './people.js';
-import {showGraph} from './review.js';
-import {create, takeSeats} from './setup.js';
+import {lastPlace, named, nameOf, shownTurn, standing} from './people.js';
 import {Stream} from './stream.js';
 import {followTurn} from './turns.js';
 import {view} from './view.js';
@@ -591,11 +588,11 @@ export class Page {
   // --- dialogs and small commands
 
   async ask(dialog) {
-    if (dialog === 'on') takeSeats(this.snap.seats);
     if (dialog === 'invite') this.friends = await import('./friends.js');
     this.reply = null;
     try {
       this.dialogs ??= await import('./dialogs.js');
+      if (dialog === 'on') (await import('./setup.js')).takeSeats(this.snap.seats);
     } catch {
       // It does not say why it failed; a request does.
       this.tell(await request('GET', '/api/info').then(() => t('A part of the page is missing: reload it.'), error => error.message));
@@ -659,7 +656,8 @@ export class Page {
     if (error?.status === 404) this.set({deleted: this.deleted.filter(one => one !== game)});
   }
 
-  create(body) {
+  async create(body) {
+    const {create} = await import('./setup.js');
     return create(this, body);
   }
 
@@ -673,7 +671,7 @@ export class Page {
     if (this.study) {
       this.study.follow(this);
       this.study.analyseOn(this);
-    } else if (this.snap && (this.mode === 'review' || this.snap.is_over || this.analysis)) this.learn();
+    } else if (this.snap && (this.mode === 'review' || this.snap.is_over || this.snap.drill || this.analysis)) this.learn();
   }
 
   // Pictures are not in the template: each stays until the next one has loaded.
@@ -695,7 +693,7 @@ export class Page {
     if (panel) hold(panel, Boolean(this.peek) || this.looked != null);
     Promise.all([
       this.board.show(this.path(this.parts, place)).then(() => this.settle(isInput)), panel && showPicture(panel, this.path('panel', beside)),
-      graph && showGraph(graph, this),
+      graph && this.study?.showGraph(graph, this),
     ]).then(() => this.guide?.pointAt(this)).catch(error => {
       if (this.message !== error.message) this.tell(error.message);
     });

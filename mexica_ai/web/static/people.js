@@ -76,3 +76,6 @@ export function lastTurns(page) {
       <bdi>${nameOf(page, seat)}</bdi>: ${told(text, words)}</button></li>`;
   })}</ul>`;
 }
+
+/** The turn that is shown on the board in place of the one being entered; null: none. */
+export const shownTurn = (/** @type {Page} */ page) => ({turn: page.snap.drill?.turn, better: page.snap.drill?.better})[page.showing] ?? null;

@@ -84,15 +84,3 @@ export async function showGraph(host, page) {
     turn.classList.toggle('now', turn.dataset.target === `turn:${page.at}`);
   }
 }
-
-/**
- * Links to downloads.
- * @param {Page} page
- */
-export function downloads(page) {
-  const {viewer, spot: {at}, snap: {id, game, drill}} = page;
-  const link = (words, path, values, ending) => html`<a download="${game}-${at}.${ending}"
-    href="/api/games/${id}/${path}${query(values)}">${words}</a> `;
-  return html`<p class="soft downloads">${t('Save the')} ${drill ? nothing : link(t('record'), 'record', {}, 'jsonl')}${link(t('position'), 'position', {at, viewer}, 'json')}
-    ${link(t('picture'), `at/${at}/all.svg`, {theme: 'light', viewer}, 'svg')}</p>`;
-}

@@ -8,6 +8,9 @@ import {nameOf, told, toldLine} from './people.js';
 import {create} from './setup.js';
 import {t} from './words.js';
 
+export {drillCard} from './drill.js';
+export {annotationPanel, reviewBar, showGraph} from './review.js';
+
 /** @typedef {import('./page.js').Page} Page */
 /** @typedef {import('./snapshot').LineTurnJson} Turn */
 

@@ -1,8 +1,7 @@
 // @ts-check
 // The turns of the game as a list by rounds, and its result.
-import {button, find, html, nothing, seatMark} from './api.js';
+import {button, find, html, nothing, query, seatMark} from './api.js';
 import {nameOf, told, who, why} from './people.js';
-import {create, readSeats, takeSeats} from './setup.js';
 import {t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
@@ -14,16 +13,17 @@ import {t} from './words.js';
 export function over(page) {
   const {is_over: isOver, winners, seats, game, players} = page.snap;
   if (!isOver) return nothing;
-  const again = () => {
+  const again = async () => {
+    const {readSeats, takeSeats} = await import('./setup.js');
     takeSeats(seats, 1);
-    create(page, {game, players, seats: readSeats(page.info, players)});
+    page.create({game, players, seats: readSeats(page.info, players)});
   };
   return html`<section class="card over" aria-labelledby="over"><h2 id="over">${winners.map((seat, index) => html`${
         index ? ` ${t('and')} ` : nothing}${who(page, seat)}`)} ${winners.length > 1 ? t('share the win') : t('wins')}</h2>
     ${page.sheet?.(page) ?? nothing}
     ${page.study?.after(page)}
     <div class="row">${button(t('Review'), () => page.go(0), {kind: 'primary'})}${page.snap.guest != null ? nothing : html`${
-      button(t('Play again, seats rotated'), again)}${button(t('The same deal, seats rotated'), () => create(page, {again: page.snap.id}))}`}</div></section>`;
+      button(t('Play again, seats rotated'), again)}${button(t('The same deal, seats rotated'), () => page.create({again: page.snap.id}))}`}</div></section>`;
 }
 
 /**
@@ -80,4 +80,16 @@ export function followTurn(page) {
   const current = page.mode === 'review' ? list.querySelector('[aria-current=true]') : list.querySelector('section:last-child li:last-child');
   const top = current ? current.getBoundingClientRect().top - list.getBoundingClientRect().top + list.scrollTop : 0;
   list.scrollTo({top: Math.max(0, top - list.clientHeight / 2)});
+}
+
+/**
+ * Links to downloads.
+ * @param {Page} page
+ */
+export function downloads(page) {
+  const {viewer, spot: {at}, snap: {id, game, drill}} = page;
+  const link = (words, path, values, ending) => html`<a download="${game}-${at}.${ending}"
+    href="/api/games/${id}/${path}${query(values)}">${words}</a> `;
+  return html`<p class="soft downloads">${t('Save the')} ${drill ? nothing : link(t('record'), 'record', {}, 'jsonl')}${link(t('position'), 'position', {at, viewer}, 'json')}
+    ${link(t('picture'), `at/${at}/all.svg`, {theme: 'light', viewer}, 'svg')}</p>`;
 }

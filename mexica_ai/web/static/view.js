@@ -2,12 +2,10 @@
 // What the page shows: its head, the board, and what stands beside it.
 import {button, html, keep, nothing, query, settings} from './api.js';
 import {candidatesPanel} from './candidates.js';
-import {drillCard} from './drill.js';
 import {menu} from './menu.js';
 import {nameOf, who} from './people.js';
-import {annotationPanel, downloads, reviewBar} from './review.js';
 import {tools, turnBar} from './turn.js';
-import {over, turnList} from './turns.js';
+import {downloads, over, turnList} from './turns.js';
 import {t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
@@ -66,7 +64,7 @@ function table(page) {
   const hasPanel = game.parts.includes('panel');
   return html`<main class="game"><h1 class="unseen">${game.title}</h1>
     <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [
-        snap.drill ? drillCard(page) : snap.guide ? page.guide.guideCard(page) : nothing, page.friends?.strip(page) ?? nothing,
+        snap.drill ? page.study?.drillCard(page) : snap.guide ? page.guide.guideCard(page) : nothing, page.friends?.strip(page) ?? nothing,
         isAtEnd ? nothing : [turnBar(page), snap.is_over ? nothing : tools(page)]]}
       <div class="place"><div class="stage ${game.grid ? 'has-grid' : ''} ${settings.fits ? 'fits' : ''}"
         @click=${() => shown && page.set({shown: null})}></div>${page.study?.bar(page)}${menu(page)}</div>
@@ -75,10 +73,10 @@ function table(page) {
         page.render();
         page.board.center();
       }, {kind: 'fit', pressed: settings.fits})}
-      ${isReview ? reviewBar(page) : nothing}</div>
+      ${isReview ? page.study?.reviewBar(page) : nothing}</div>
     <aside class="side">${isReview ? html`<div class="graph"></div>` : nothing}${hasPanel ? html`<div class="panel" aria-hidden="true"></div>` : nothing}
       <p class=${hasPanel ? 'unseen' : 'row'}>${snap.seats.map((_, seat) => html`<span class="who">${who(page, seat)}<span
         class="unseen">, </span> <b>${snap.scores[seat]}</b><span class="unseen"> ${snap.scores[seat] === 1 ? t('point') : t('points')}; </span></span>`)}</p>
       ${projection(page)}
-      ${isReview ? isEarly ? nothing : annotationPanel(page) : over(page)}${isEarly ? nothing : candidatesPanel(page)}${snap.drill ? nothing : turnList(page)}${isEarly ? nothing : downloads(page)}</aside></main>`;
+      ${isReview ? isEarly ? nothing : page.study?.annotationPanel(page) : over(page)}${isEarly ? nothing : candidatesPanel(page)}${snap.drill ? nothing : turnList(page)}${isEarly ? nothing : downloads(page)}</aside></main>`;
 }
