@@ -3,6 +3,8 @@
 import {html, nothing, seatMark, settings} from './api.js';
 import {t} from './words.js';
 
+/** @typedef {import('./page.js').Page} Page */
+
 /** The name of a seat; of nobody's turn, that it is a random event. */
 export const nameOf = (page, seat) => seat == null ? t('Event') : page.snap.names[seat];
 
@@ -78,4 +80,5 @@ export function lastTurns(page) {
 }
 
 /** The turn that is shown on the board in place of the one being entered; null: none. */
-export const shownTurn = (/** @type {Page} */ page) => ({turn: page.snap.drill?.turn, better: page.snap.drill?.better})[page.showing] ?? null;
+export const shownTurn = (/** @type {Page} */ page) => (
+  {turn: page.snap.drill?.turn, better: page.snap.drill?.better})[page.showing] ?? null;
