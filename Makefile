@@ -19,7 +19,7 @@ SOURCES := setup.py cext/build.py \
 # All else that is installed; only builds in environments of their own depend on it.
 PYTHON_SOURCES = $(wildcard examples/*.json*) \
     $(shell find cext mexica_ai server tests/games -type f -not -name '*_pb2*' -not -name built.json \
-        \( -name '*.py' -o -name '*.json' -o -path '*/static/*' -o -path '*/fonts/*' \))
+        \( -name '*.py' -o -name '*.json' -o -path '*/static/*' -o -path '*/fonts/*' -o -path '*/texts/*' \))
 
 CLANG ?= clang
 export MEXICA_AI_NATIVE ?= 1

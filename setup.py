@@ -231,17 +231,21 @@ setup(
             "*.pyi",
             "weights.json",
             "calibration.json",
+            "ratings.json",
             "cards.json",
             "facts.json",
             "service_config.json",
             "openapi.json",
             "fonts/*.ttf",
             "fonts/*.txt",
+            "messages/*.json",
+            "texts/*.json",
+            "texts/*.md",
         ],
         "mexica_ai.web": [
             f"static/{folder}*.{ending}"
-            for folder in ("", "vendor/")
-            for ending in ("js", "ts", "css", "html", "json", "txt", "svg")
+            for folder in ("", "icons/", "messages/", "vendor/")
+            for ending in ("js", "ts", "css", "html", "json", "txt", "svg", "png", "webmanifest")
         ],
     },
     ext_modules=[]

@@ -1,4 +1,4 @@
-"""Writes docs/strength.md, and the table in the README, from the results of one release.
+"""Writes docs/strength.md, the table in the README and the ratings of levels, from the results of one release.
 
     python benchmarks/strength.py                   # make strength
     python benchmarks/strength.py add JOURNAL... [--commit COMMIT]
@@ -38,6 +38,7 @@ from mexica_ai.io.strict import Nullable, Text, check_shape, choice, parse_json,
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 PAGE, README = ROOT / "docs" / "strength.md", ROOT / "README.md"
+RATINGS = ROOT / "mexica_ai" / "analysis" / "ratings.json"
 BEGIN, END = "<!-- strength -->\n", "<!-- /strength -->\n"
 GAMES = {"mexica": "Mexica", "coatl": "Coatl", "tzolkin": "Tzolk'in"}
 # By kind of match: head of the README's column, and what the page says where there is none.
@@ -111,8 +112,10 @@ def main():
         if args.action == "add":
             for path in args.journals:
                 print(write_result(result_of(path, args.commit), RESULTS))
-        for path, text in pages(read_results(RESULTS), README.read_text(encoding="utf-8")).items():
+        results = read_results(RESULTS)
+        for path, text in pages(results, README.read_text(encoding="utf-8")).items():
             path.write_text(text, encoding="utf-8")
+        RATINGS.write_text(ratings(results), encoding="utf-8")
     except (MexicaAIError, OSError) as error:
         parser.exit(2, f"strength.py: error: {error}\n")
 
@@ -313,6 +316,35 @@ def pages(results, readme):
     if not found or END not in rest:
         raise NotationError(f"README.md: expected a table between {BEGIN.strip()} and {END.strip()}")
     return {PAGE: page(results, shipped), README: f"{head}{BEGIN}{short_table(results)}{END}{rest.partition(END)[2]}"}
+
+
+def ratings(results):
+    """Return the text of mexica_ai/analysis/ratings.json: the levels in Elo above level 1, where they were measured.
+
+    A level is as far above level 1 as the steps between add up to; the errors of the steps are independent.
+    """
+    games = {}
+    for result in results:
+        if result["kind"] != "levels" or result["weights"] != registry.get(result["game"]).weights().version:
+            continue
+        steps = {each["level"]: each["elo"] for each in result["levels"]}
+        mean, squares, chain = 0.0, [0.0, 0.0], [{"level": 1, "elo": [0, 0, 0]}]
+        for level in range(2, HIGHEST + 1):
+            if level not in steps or None in steps[level]:
+                break
+            step, low, high = steps[level]
+            mean += step
+            squares = [squares[0] + (step - low) ** 2, squares[1] + (high - step) ** 2]
+            ends = mean - math.sqrt(squares[0]), mean + math.sqrt(squares[1])
+            chain.append({"level": level, "elo": [round(mean), *map(round, ends)]})
+        greedy = None if 1 not in steps else -round(steps[1][0])
+        games[result["game"]] = {
+            "weights": result["weights"],
+            "date": result["date"],
+            "greedy": greedy,
+            "levels": chain,
+        }
+    return json.dumps({"format": 1, "games": games}, indent=1) + "\n"
 
 
 def short_table(results):

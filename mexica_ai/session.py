@@ -6,21 +6,61 @@ Knows no terminal; `mexica_ai.cli.play` talks. The game itself is a `mexica_ai.t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from mexica_ai import __version__
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.base import Engine
+from mexica_ai.game.notes import notes_of
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import make_record
 from mexica_ai.game.text_forms import viewer_name
+from mexica_ai.game.variations import Line, fit, with_lines
 from mexica_ai.io import files
-from mexica_ai.io.errors import IllegalActionError, PositionError
+from mexica_ai.io.errors import IllegalActionError, NotationError, PositionError
+from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
-from mexica_ai.table import Drafted, Event, Resigned, Seat, Started, Table, TookBack, Turned, begin, fold
+from mexica_ai.seats import Seat
+from mexica_ai.table import Drafted, Event, Resigned, Started, Table, TookBack, Turned, begin, fold
+
+Player = TypeVar("Player")
+
+
+def same_deal(position: Position, players: Sequence[Player], by: int = 1) -> tuple[Position, list[Player]]:
+    """Return the start of a game, to be played again by players who have changed their seats.
+
+    The deal stays: hands, and who begins, are those of the seats. So a player gets what the player `by` seats further
+    had.
+
+    Parameters
+    ----------
+    position : Position
+        Of the game, anywhere in it; not changed. For a record: `position_at(record, 0)`.
+    players : sequence
+        By seat: who sits there.
+    by : int
+        How many seats further each player sits; 0 is the same seat.
+
+    Returns
+    -------
+    Position, list
+        The start, and the players by their new seats.
+
+    Raises
+    ------
+    NotationError
+        There is not one player for each seat; reason SEATS_COUNT.
+    """
+    if len(players) != position.players:
+        raise NotationError(
+            f"players: given {len(players)}; expected one for each of the {position.players} seats",
+            reason="SEATS_COUNT",
+            path="players",
+        )
+    return position.start, [players[(seat - by) % len(players)] for seat in range(len(players))]
 
 
 class Session:
@@ -34,6 +74,11 @@ class Session:
         The engines, by seat; persons play the other seats. Where `think` is not called, anything with a name.
     record : str, optional
         File that has the record of the game after every turn. None: none.
+    lines : Line, optional
+        Comments and variations for the record. What belongs to turns that are taken back is left out of it.
+    luck : int, optional
+        What random events are drawn from, 0 <= luck < 2**63; by default drawn. Whoever knows it knows them. An event
+        that is taken back comes again if the same turns lead to it.
 
     Attributes
     ----------
@@ -43,7 +88,14 @@ class Session:
         As it stands, with the turns as its history; not to be changed.
     """
 
-    def __init__(self, position: Position, engines: Mapping[int, Engine], record: str | None = None) -> None:
+    def __init__(
+        self,
+        position: Position,
+        engines: Mapping[int, Engine],
+        record: str | None = None,
+        lines: Line | None = None,
+        luck: int | None = None,
+    ) -> None:
         if position.viewer is not None:
             raise PositionError(
                 f"the position is the view of {viewer_name(position.viewer)}; expected a full one, to play on",
@@ -55,9 +107,11 @@ class Session:
         self._undone: list[list[Event]] = []  # what plays again what each undo took back
         seats = tuple(Seat("engine") if seat in engines else Seat() for seat in range(position.players))
         turns = [tuple(turn) for turn in position.history]
-        events: list[Event] = [Turned(turn) for turn in (turns[:-1] if position.is_within_turn else turns)]
+        played = turns[:-1] if position.is_within_turn else turns
+        events: list[Event] = [Turned(turn) for turn in played]
+        events += notes_of(fit(lines, played)) if lines is not None else []
         events += [Drafted(turns[-1])] if position.is_within_turn else []
-        start = Started(position.start, seats)
+        start = Started(position.start, seats, luck=resolve_seed(luck))
         self.table, self.position = begin(start), position.copy()
         self._keep(fold(start, events))
 
@@ -117,7 +171,7 @@ class Session:
 
     def draw(self) -> list[str]:
         """Draw the random event that is due; return it."""
-        event = self.table.now.copy().draw()
+        event = self.table.drawn()
         self._apply(Turned(tuple(event)))
         return event
 
@@ -156,6 +210,21 @@ class Session:
         self._undone.pop()
         return True
 
+    def again(self, by: int = 1, record: str | None = None) -> Session:
+        """Return a session of the same deal, with the same luck, whose players sit `by` seats further.
+
+        Parameters
+        ----------
+        by : int
+            As for `same_deal`.
+        record : str, optional
+            File of the new game.
+        """
+        players = [self.engines.get(seat) for seat in range(self.position.players)]
+        start, moved = same_deal(self.position, players, by)
+        engines = {seat: engine for seat, engine in enumerate(moved) if engine is not None}
+        return Session(start, engines, record, luck=self.table.started.luck)
+
     def _apply(self, *events: Event) -> None:
         table = self.table
         for event in events:
@@ -180,15 +249,26 @@ class Session:
 
     def _record_of(self, table: Table) -> JsonObject:
         names = [self.engines[seat].name if seat in self.engines else "person" for seat in range(len(table.seats))]
-        return record_of(table, names)
+        return record_of(table, names, table.lines)
 
     def _save(self, table: Table, path: str, option: str = "") -> None:
         files.replace(path, json.dumps(self._record_of(table)) + "\n", option)
 
 
-def record_of(table: Table, names: Iterable[str]) -> JsonObject:
-    """Return the record of a game so far, without a turn that has not ended; `names` are those of the players."""
+def record_of(table: Table, names: Iterable[str], lines: Line | None = None) -> JsonObject:
+    """Return the record of a game so far, without a turn that has not ended.
+
+    Parameters
+    ----------
+    table : Table
+    names : iterable of str
+        Those of the players.
+    lines : Line, optional
+        Comments and variations, of which those of turns that are no longer played are left out.
+    """
     details: dict[str, Any] = {"engines": list(names), "build": __version__}
     if table.resigned is not None:
-        details["forfeit"] = {"seat": table.resigned, "reason": "resigned", "detail": ""}
-    return make_record(table.position(), **details)
+        reason = "time" if table.is_out_of_time else "resigned"
+        details["forfeit"] = {"seat": table.resigned, "reason": reason, "detail": ""}
+    record = make_record(table.position(), **details)
+    return record if lines is None else with_lines(record, fit(lines, record["turns"]))

@@ -7,90 +7,25 @@ line of a journal is the JSON form of an event (`to_json`, `read_event`); drafts
 from __future__ import annotations
 
 import functools
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from mexica_ai.analysis.annotate import TurnEvaluation, evaluation_of
-from mexica_ai.analysis.drill import Exercise, Outcome, exercise_of
+from mexica_ai.analysis.annotate import TurnEvaluation
+from mexica_ai.analysis.drill import Exercise, Outcome
 from mexica_ai.game import registry
+from mexica_ai.game.clock import Clock
+from mexica_ai.game.notes import Note, noted, notes_of
 from mexica_ai.game.position import Position
-from mexica_ai.game.records import EVALUATION, check_evaluations
+from mexica_ai.game.records import check_evaluations
+from mexica_ai.game.variations import Line, climb, fit, turns_along
 from mexica_ai.io.errors import GameOverError, NotationError
 from mexica_ai.io.json_types import JsonObject
-from mexica_ai.io.names import distinct, read_name
-from mexica_ai.io.strict import Nullable, check_shape, choice, quote
+from mexica_ai.io.strict import quote
+from mexica_ai.seats import OTHER, Seat
 
 VERSION = 1  # of a journal
-
-
-@dataclass(frozen=True)
-class Seat:
-    """The player of a seat: a person, a level of the server, or a named engine.
-
-    Parameters
-    ----------
-    kind : str
-        person or engine.
-    level : int, optional
-    engine : str, optional
-        The name of an engine.
-    seconds : float, optional
-        Time of a turn.
-    person : str, optional
-        The name that a person has given.
-    """
-
-    kind: str = "person"
-    level: int | None = None
-    engine: str | None = None
-    seconds: float | None = None
-    person: str | None = None
-
-    @property
-    def name(self) -> str:
-        """The name of the player in records."""
-        if self.kind == "person":
-            return self.person or "person"
-        return self.engine or f"level {self.level}"
-
-    def to_json(self) -> JsonObject:
-        """Return the seat in the form of pages and journals."""
-        if self.kind == "person":
-            return {"kind": "person"} if self.person is None else {"kind": "person", "name": self.person}
-        which = {"name": self.engine} if self.engine else {"level": self.level}
-        return {"kind": "engine", **which, "seconds": self.seconds}
-
-
-def names_of(seats: Sequence[Seat]) -> list[str]:
-    """Return the names of players for people, no two alike: what persons have given, ``Level 5``, ``Player 2``."""
-    return distinct(
-        [
-            seat.person or (f"Player {number}" if seat.kind == "person" else seat.engine or f"Level {seat.level}")
-            for number, seat in enumerate(seats, 1)
-        ]
-    )
-
-
-def seats_json(seats: Sequence[Seat]) -> list[JsonObject]:
-    """Return seats in the form of pages: with the name of each as its title."""
-    return [{**seat.to_json(), "title": title} for seat, title in zip(seats, names_of(seats), strict=True)]
-
-
-def _seat_of(data: JsonObject, path: str) -> Seat:
-    """Return the seat of a journal."""
-    if data["kind"] == "person":
-        return Seat(person=read_name(data.get("name"), f"{path}.name"))
-    return Seat("engine", data.get("level"), data.get("name"), data.get("seconds"))
-
-
-SEAT = {
-    "kind": choice("person", "engine"),
-    "level?": Nullable(int),
-    "name?": Nullable(str),
-    "seconds?": Nullable(float),
-}
-OTHER = Seat("engine", 5, None, 1.0)  # a seat that nobody plays: the others of an exercise
 
 
 # --- events
@@ -113,6 +48,14 @@ class Started:
         Whether random events are drawn at once; else a person draws them, or enters what a table drew.
     exercises : tuple of Exercise
         Of a drill: then nothing is played, and `start` and `seats` are those of the first one.
+    clock : Clock, optional
+        Of the persons, before anybody has started it.
+    is_dealt : bool
+        Whether it is a new game from its first turn on, so that it counts as a result.
+    is_guided : bool
+        Whether it is the guided first game: then the others play what the guide says.
+    luck : int or None
+        What random events are drawn from; None: each is drawn anew.
     """
 
     start: Position
@@ -121,6 +64,10 @@ class Started:
     is_shared: bool = False
     draws: bool = True
     exercises: tuple[Exercise, ...] = ()
+    clock: Clock | None = None
+    is_dealt: bool = False
+    is_guided: bool = False
+    luck: int | None = None
 
     def to_json(self) -> JsonObject:
         """Return the first line of a journal."""
@@ -132,7 +79,17 @@ class Started:
             "open": self.is_shared,
             "draws": self.draws,
         }
-        return {**head, "drill": [one.to_json() for one in self.exercises]} if self.exercises else head
+        if self.exercises:
+            head["drill"] = [one.to_json() for one in self.exercises]
+        if self.clock is not None:
+            head["clock"] = self.clock.to_json(0.0)
+        if self.is_dealt:
+            head["dealt"] = True
+        if self.is_guided:
+            head["guided"] = True
+        if self.luck is not None:
+            head["luck"] = self.luck
+        return head
 
 
 @dataclass(frozen=True)
@@ -188,6 +145,45 @@ class Seated:
 
 
 @dataclass(frozen=True)
+class Invited:
+    """The person of a seat plays it by an invitation, or does not any more.
+
+    Parameters
+    ----------
+    seat : int
+    nonce : str or None
+        What makes this invitation another one than those before; None: there is none any more.
+    """
+
+    seat: int
+    nonce: str | None
+
+    def to_json(self) -> JsonObject:
+        """Return the line of a journal."""
+        return {"invited": self.seat, "nonce": self.nonce}
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The clock stands so; it is paused."""
+
+    clock: Clock
+
+    def to_json(self) -> JsonObject:
+        """Return the line of a journal."""
+        return {"clock": self.clock.to_json(0.0)}
+
+
+@dataclass(frozen=True)
+class PlayedOn:
+    """The guide is left: the game goes on as any other."""
+
+    def to_json(self) -> JsonObject:
+        """Return the line of a journal."""
+        return {"guided": False}
+
+
+@dataclass(frozen=True)
 class HandedOver:
     """A person takes over the screen."""
 
@@ -238,59 +234,13 @@ class Evaluated:
         return {"evaluation": self.evaluation.to_json()}
 
 
-Kept = Turned | TookBack | Resigned | Seated | Posed | Tried | Annotated | Evaluated  # in journals, after `Started`
+# In journals, after `Started`.
+Kept = Turned | TookBack | Resigned | Seated | Posed | Tried | Annotated | Evaluated | Invited | Timed | Note | PlayedOn
 Event = Kept | Drafted | HandedOver
 
-_HEAD = {
-    "journal": int,
-    "created": str,
-    "start": dict,
-    "seats": [{**SEAT, "title?": str}],
-    "open": bool,
-    "draws": bool,
-    "drill?": [dict],
-}
-_OUTCOME = {"solved": bool, "points": int, "tries": int}
 
-
-def read_started(entry: JsonObject) -> Started:
-    """Return the event of the first line of a journal; NotationError if it is none."""
-    if entry.get("journal") != VERSION:
-        raise _bad("journal", entry.get("journal"), f"version {VERSION}")
-    check_shape(entry, _HEAD, "start")
-    seats = [_seat_of(one, f"seats[{number}]") for number, one in enumerate(entry["seats"])]
-    exercises = [exercise_of(one, f"drill[{index}]") for index, one in enumerate(entry.get("drill", []))]
-    start = Position.from_json(entry["start"])
-    return Started(start, tuple(seats), entry["created"], entry["open"], entry["draws"], tuple(exercises))
-
-
-def read_event(entry: JsonObject) -> Kept:
-    """Return the event of another line of a journal; NotationError if it is none."""
-    match entry:
-        case {"turn": _}:
-            check_shape(entry, {"turn": [str], "over?": bool}, "entry")
-            return Turned(tuple(entry["turn"]), entry.get("over", False))
-        case {"back": int(limit)}:
-            return TookBack(limit)
-        case {"resigned": int(seat)}:
-            return Resigned(seat)
-        case {"person": int(seat)}:
-            return Seated(seat)
-        case {"exercise": int(number)}:
-            return Posed(number)
-        case {"outcome": data}:
-            check_shape(data, _OUTCOME, "outcome")
-            return Tried(Outcome(**data))
-        case {"annotation": seconds}:
-            check_shape(seconds, Nullable(float), "annotation")
-            return Annotated(seconds)
-        case {"evaluation": data}:
-            check_shape(data, EVALUATION, "evaluation")
-            return Evaluated(evaluation_of(data))
-    raise _bad("entry", entry, "one of a game")
-
-
-def _bad(path: str, given: object, expected: str) -> NotationError:
+def bad_event(path: str, given: object, expected: str) -> NotationError:
+    """Return the error of an event that cannot be."""
     return NotationError(f"{path}: given {quote(given)}; expected {expected}", reason="BAD_EVENT", path=path)
 
 
@@ -325,6 +275,14 @@ class Table:
         Index of the exercise that is shown, in a drill.
     outcomes : mapping of int to Outcome
         What was reached in exercises, by index; not to be changed.
+    invites : mapping of int to str
+        By seat of a person who plays by an invitation: its nonce; not to be changed.
+    clock : Clock or None
+        Of the persons, as it stood after the last turn, paused.
+    lines : Line
+        As they were noted last; `tree` has them beside the turns as they are now.
+    is_guided : bool
+        Whether the others play what a guide says.
     """
 
     started: Started
@@ -339,6 +297,10 @@ class Table:
     evaluations: Mapping[int, TurnEvaluation] = field(default_factory=dict)
     number: int = 0
     outcomes: Mapping[int, Outcome] = field(default_factory=dict)
+    invites: Mapping[int, str] = field(default_factory=dict)
+    clock: Clock | None = None
+    lines: Line = field(default_factory=Line)
+    is_guided: bool = False
 
     # --- what is known of it
 
@@ -363,6 +325,16 @@ class Table:
         return [number for number, seat in enumerate(self.seats) if seat.kind == "person"]
 
     @property
+    def local(self) -> list[int]:
+        """The seats of persons who play at the screen of the owner: those without an invitation."""
+        return [seat for seat in self.persons if seat not in self.invites]
+
+    @property
+    def is_out_of_time(self) -> bool:
+        """Whether the seat that has lost did so because its time was up."""
+        return self.clock is not None and self.resigned in self.clock.fallen
+
+    @property
     def mover(self) -> int | None:
         """The seat to move; None if the game is over, or a random event comes."""
         return None if self.is_over else self.now.to_move
@@ -374,9 +346,11 @@ class Table:
 
     @property
     def waiting(self) -> str:
-        """The next to act: person, engine, event or over."""
+        """The next to act: person, engine, event, guide or over."""
         if self.is_over:
             return "over"
+        if self.is_guided and self.now.to_move not in self.persons:
+            return "guide"
         if self.now.is_chance:
             return "event"
         return "person" if self.now.to_move in self.persons else "engine"
@@ -392,6 +366,27 @@ class Table:
         if self.resigned is not None:
             return [seat for seat in range(len(self.seats)) if seat != self.resigned]
         return self.now.winners
+
+    @property
+    def tree(self) -> Line:
+        """The turns with the comments on them, and the variations beside them."""
+        return self.lines if self.lines.turns == self.turns else fit(self.lines, self.turns)
+
+    def drawn(self) -> list[str]:
+        """Return the random event that is due. With luck, the same comes after the same turns."""
+        luck = self.started.luck
+        seed = None if luck is None else random.Random(f"luck {luck}, turn {len(self.turns)}").getrandbits(63)
+        return self.now.copy().draw(seed)
+
+    def position_along(self, turns: Sequence[Sequence[str]]) -> Position:
+        """Return a new position after turns from the start of the game; raises the errors of `Position.push`."""
+        common = 0
+        while common < min(len(turns), len(self.turns)) and tuple(turns[common]) == self.turns[common]:
+            common += 1
+        position = self.positions[common].copy()
+        for turn in turns[common:]:
+            position.push(list(turn))
+        return position
 
     def seat_turns(self) -> list[int]:
         """Return the indices of the turns that are no random events."""
@@ -420,9 +415,13 @@ class Table:
         persons = [seat for seat in self.persons if self.started.seats[seat].kind != "person"]
         found: list[Kept] = [Turned(turn) for turn in self.turns]
         found += [Seated(seat) for seat in persons]
+        found += [Invited(seat, nonce) for seat, nonce in sorted(self.invites.items())]
+        found += [PlayedOn()] if self.started.is_guided and not self.is_guided else []
         found += [Resigned(self.resigned)] if self.resigned is not None else []
+        found += [Timed(self.clock)] if self.clock is not None else []
         found += [Annotated(self.seconds)] if self.seconds is not None or self.evaluations else []
-        return found + [Evaluated(one) for _, one in sorted(self.evaluations.items())]
+        found += [Evaluated(one) for _, one in sorted(self.evaluations.items())]
+        return found + notes_of(self.tree)
 
     # --- events
 
@@ -437,19 +436,27 @@ class Table:
                 return self._after_take_back(limit)
             case Resigned(seat):
                 if self.is_over or self.exercise is not None or not 0 <= seat < len(self.seats):
-                    raise _bad("resigned", seat, "a seat of a game that goes on")
+                    raise bad_event("resigned", seat, "a seat of a game that goes on")
                 return self._changed(resigned=seat, draft=())
             case Seated(seat):
                 if not 0 <= seat < len(self.seats) or self.exercise is not None:
-                    raise _bad("person", seat, "a seat")
+                    raise bad_event("person", seat, "a seat")
                 return self._changed(seats=(*self.seats[:seat], Seat(), *self.seats[seat + 1 :]))
+            case PlayedOn():
+                return self._changed(is_guided=False)
             case HandedOver(seat):
                 return replace(self, screen=seat)
+            case Invited(seat, nonce):
+                return self._after_invitation(seat, nonce)
+            case Timed(clock):
+                if len(clock.left_s) != len(self.seats):
+                    raise bad_event("clock.left_s", list(clock.left_s), f"{len(self.seats)} times")
+                return replace(self, clock=clock)
             case Posed(number):
                 return self._put_up(number)
             case Tried(outcome):
                 if self.exercise is None:
-                    raise _bad("outcome", asdict(outcome), "a drill")
+                    raise bad_event("outcome", asdict(outcome), "a drill")
                 return self._changed(outcomes={**self.outcomes, self.number: outcome})
             case Annotated(seconds):
                 kept = self.evaluations if self.seconds in (None, seconds) else {}
@@ -457,8 +464,10 @@ class Table:
             case Evaluated(evaluation):
                 index = evaluation.turn_index
                 if not 0 <= index < len(self.turns) or tuple(evaluation.turn) != self.turns[index]:
-                    raise _bad("evaluation.turn_index", index, "the turn that was played there")
+                    raise bad_event("evaluation.turn_index", index, "the turn that was played there")
                 return replace(self, evaluations={**self.evaluations, index: evaluation})
+            case Note():
+                return self._changed(lines=self._after_note(event))
 
     def _changed(self, **fields: Any) -> Table:
         return replace(self, version=self.version + 1, **fields)
@@ -473,7 +482,7 @@ class Table:
 
     def _after_take_back(self, limit: int) -> Table:
         if not 0 <= limit <= len(self.turns):
-            raise _bad("back", limit, f"0 to {len(self.turns)}")
+            raise bad_event("back", limit, f"0 to {len(self.turns)}")
         return self._changed(
             positions=self.positions[: limit + 1],
             turns=self.turns[:limit],
@@ -482,10 +491,30 @@ class Table:
             evaluations={index: one for index, one in self.evaluations.items() if index < limit},
         )
 
+    def _after_invitation(self, seat: int, nonce: str | None) -> Table:
+        """Let a seat be played by an invitation, or at the screen again. One person always plays there."""
+        if seat not in self.persons or self.exercise is not None:
+            raise bad_event("invited", seat, "the seat of a person")
+        invites = {one: kept for one, kept in self.invites.items() if one != seat}
+        if nonce is not None:
+            invites[seat] = nonce
+        if not set(self.persons) - set(invites):
+            raise bad_event("invited", seat, "a person without an invitation besides")
+        return self._changed(invites=invites)
+
+    def _after_note(self, note: Note) -> Line:
+        if self.exercise is not None:
+            raise bad_event("lines", note.to_json(), "a game, not a drill")
+        tree = self.tree
+        if note.change == "add":
+            along = turns_along(tree, climb(tree, note.line, note.at))[: note.at]
+            self.position_along([*along, *note.turns])
+        return noted(tree, note)[0]
+
     def _put_up(self, number: int) -> Table:
         """Put up an exercise in place of the game."""
         if not 0 <= number < len(self.started.exercises):
-            raise _bad("exercise", number, f"one of {len(self.started.exercises)}")
+            raise bad_event("exercise", number, f"one of {len(self.started.exercises)}")
         exercise = self.started.exercises[number]
         world = Position(exercise.world.game, exercise.world.state)
         seats = tuple(Seat() if seat == exercise.seat else OTHER for seat in range(world.players))
@@ -498,8 +527,10 @@ def begin(started: Started, version: int = 0) -> Table:
     """Return the table after its first event; its version is the one after the given."""
     start = Position(started.start.game, started.start.state)
     if len(started.seats) != start.players:
-        raise _bad("seats", len(started.seats), f"{start.players} seats")
-    table = Table(started, started.seats, (start,), version=version + 1)
+        raise bad_event("seats", len(started.seats), f"{start.players} seats")
+    table = Table(
+        started, started.seats, (start,), version=version + 1, clock=started.clock, is_guided=started.is_guided
+    )
     return table.apply(Posed(0)) if started.exercises else table
 
 

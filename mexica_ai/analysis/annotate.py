@@ -371,7 +371,7 @@ def replay_played(record: Any) -> Position:
     position = Position.from_json(record["start"])
     for turn in record["turns"]:
         position.push(turn)
-    return position
+    return replay({**record, "termination": "finished", "scores": position.scores, "winners": position.winners})
 
 
 def check_played(record: object) -> None:

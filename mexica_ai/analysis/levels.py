@@ -10,7 +10,8 @@ too few visits to learn the values of single actions.
 The errors may differ from game to game; the iterations do not, so that the service knows the cost of a level
 before it reads a position.
 
-docs/strength.md says how far apart the levels are, where that was measured with the weights that ship.
+docs/strength.md says how far apart the levels are, where that was measured with the weights that ship;
+`mexica_ai.analysis.ratings` has it for programs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from dataclasses import dataclass, replace
 
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.words import say
 from mexica_ai.game import registry
+from mexica_ai.game.phrases import ENGLISH, phrase
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.strict import quote
 
@@ -66,6 +69,28 @@ LEVELS = {
     10: Level(None, 0.0),
 }
 HIGHEST = max(LEVELS)
+
+
+@dataclass(frozen=True)
+class Character:
+    """What people call a level.
+
+    Attributes
+    ----------
+    name : str
+        An animal.
+    words : str
+        One sentence about how it plays.
+    """
+
+    name: str
+    words: str
+
+
+def character_of(level: int, language: str = ENGLISH) -> Character:
+    """Return what people call a level, in a language."""
+    name, sentence = (say(phrase(f"level.{level}.{part}"), language) for part in ("name", "words"))
+    return Character(name, sentence)
 
 
 def check(level: int) -> None:

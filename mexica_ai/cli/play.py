@@ -21,6 +21,7 @@ from mexica_ai.engines.specs import KEYS, KINDS
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.records import parse_record, position_at
+from mexica_ai.game.variations import Line, lines_of
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.session import Session
@@ -124,7 +125,7 @@ def run(args: argparse.Namespace) -> int:
             problem = "--last: expected no FILE, no --record and no options of a new game beside it"
             raise NotationError(problem, reason="BAD_USAGE")
         args.source = args.record = _last_game()
-    position = _start(args)
+    position, lines = _start(args)
     mover = position.to_move if position.to_move is not None else 0
     chosen = dict(args.seat)
     persons = args.person if args.person is not None else [mover]
@@ -152,23 +153,23 @@ def run(args: argparse.Namespace) -> int:
                     defaults["level"] = args.level
                 engines[seat] = stack.enter_context(make_engine(spec, **defaults))
         adviser = stack.enter_context(make_engine(parse_spec("mcts")))
-        Talk(Session(position, engines, record), adviser, record).play()
+        Talk(Session(position, engines, record, lines), adviser, record).play()
     return 0
 
 
-def _start(args: argparse.Namespace) -> Position:
-    """Return the position of a file, with its history if that is a record, or a new game."""
+def _start(args: argparse.Namespace) -> tuple[Position, Line | None]:
+    """Return the position of a file, with its history and its lines if that is a record, or a new game."""
     if args.source is None:
-        return new_game(args.game, players=args.players, seed=args.seed, **new.game_options(args))
+        return new_game(args.game, players=args.players, seed=args.seed, **new.game_options(args)), None
     try:
-        return common.read_position(args.source)
+        return common.read_position(args.source), None
     except MexicaAIError as error:
         if error.reason != "RECORD_GIVEN":
             raise
     text, where = read_record(args.source, 1)
     with common.located(where):
         record = parse_record(text)
-        return position_at(record, len(record["turns"]))
+        return position_at(record, len(record["turns"])), lines_of(record)
 
 
 def _has_something_else(record: str, source: str | None) -> bool:

@@ -9,17 +9,19 @@ import sys
 from typing import Any
 
 from mexica_ai.cli import common, convert
+from mexica_ai.cli.lines import describe_lines
 from mexica_ai.cli.records import read_records
 from mexica_ai.game.records import parse_record, replay, termination_of
+from mexica_ai.game.variations import lines_of, walk
 from mexica_ai.io import files, terminal
-from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.io.errors import MexicaAIError, NotationError
 
 SUMMARY = "check game records"
 DESCRIPTION = """\
 Replay each game record of the files and check its scores and winners. A file
 holds one JSON record per line, a single record over several lines, or games as
 move texts (docs/formats.md); - is standard input. --text writes the records as
-move texts, --records as JSON.
+move texts, --records as JSON. --lines prints their comments and variations.
 
 For a valid record, print its scores and winners. For an invalid one, print on
 standard error the turn and the action that fail (counted from 0, as in the
@@ -31,6 +33,7 @@ Examples:
   mexica-ai replay monday.jsonl tuesday.jsonl --json
   mexica-ai replay games.jsonl --text games.txt
   mexica-ai replay games.txt --records games.jsonl
+  mexica-ai replay studied.jsonl --lines
 """
 
 
@@ -42,12 +45,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "print one JSON object per record: file, line, turns, scores, winners, termination; or file, line, "
         "error, reason, turn_index, action_index",
     )
+    parser.add_argument("--lines", action="store_true", help="print the comments and variations of each record, too")
     convert.add_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
     code = 0
+    if args.lines and args.json:
+        raise NotationError("--lines: is for people; the record itself has them as JSON", reason="BAD_USAGE")
     converted = convert.Converted(args)
     with common.Progress("replaying") as progress:
         for path in args.files:
@@ -58,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
                     done += len(text)
                     left = pace.describe(done, max(done, size)) if size else ""
                     progress.show(f"replaying {files.name_of(path)}, line {line_number}, {left}".rstrip(", "))
-                    answer = _check(text, converted)
+                    answer = _check(text, converted, has_lines=args.lines)
                     code = 2 if "error" in answer else code
                     if "error" in answer or not converted.has_stdout:
                         _print(files.name_of(path), line_number, answer, args.json)
@@ -69,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _check(text: bytes, converted: convert.Converted) -> dict[str, Any]:
+def _check(text: bytes, converted: convert.Converted, *, has_lines: bool) -> dict[str, Any]:
     """Replay a record and return the answer to print."""
     try:
         record = parse_record(text)
@@ -88,11 +94,15 @@ def _check(text: bytes, converted: convert.Converted) -> dict[str, Any]:
             "turn_index": error.turn_index,
             "action_index": error.action_index,
         }
+    tree = lines_of(record)
+    num_variations = sum(1 for _ in walk(tree)) - 1
     return {
         "turns": len(record["turns"]),
         "scores": position.scores,
         "winners": position.winners,
         "termination": termination_of(record),
+        **({"variations": num_variations} if num_variations else {}),
+        **({"lines": describe_lines(tree)} if has_lines else {}),
     }
 
 
@@ -108,4 +118,8 @@ def _print(name: str, line_number: int, answer: dict[str, Any], is_json: bool) -
             winners = f"winner{'s' * (len(answer['winners']) > 1)}: seat {', '.join(map(str, answer['winners']))}"
         else:
             winners = answer["termination"]
-        terminal.say(f"{name}:{line_number}: scores {scores}; {winners}; {answer['turns']} turns")
+        count = answer.get("variations", 0)
+        more = f", {count} variation{'s' * (count > 1)}" if count else ""
+        terminal.say(f"{name}:{line_number}: scores {scores}; {winners}; {answer['turns']} turns{more}")
+        if lines := answer.get("lines"):
+            terminal.say(*(f"  {line}" for line in lines))

@@ -7,10 +7,12 @@ import json
 
 from mexica_ai.analysis.annotate import NOTE, TurnEvaluation, recorded_evaluations
 from mexica_ai.cli import common, picture, series
+from mexica_ai.cli.lines import describe_variation
 from mexica_ai.cli.records import MAX_NUMBER, add_game_option, read_record
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record, position_at
+from mexica_ai.game.variations import Line, Path, climb, format_path, line_at, lines_of, parse_path, turns_along
 from mexica_ai.io import terminal
 from mexica_ai.io.errors import NotationError
 
@@ -22,7 +24,8 @@ or with --viewer spectator what every seat sees.
 With --turn, read a record of a game instead and print its position after so
 many turns: 0 is the start. Random events count, as in `mexica-ai annotate`. So
 `annotate` rates turn 12 in the position of --turn 11. Later turns of the record
-are not checked.
+are not checked. --line names a variation of the record (`replay --lines` prints
+them): --turn then counts along that.
 
 With --svg-series or --gif, draw a whole record: a picture a turn, or an
 animated one.
@@ -32,6 +35,7 @@ Examples:
   mexica-ai new --seed 7 | mexica-ai show -
   mexica-ai show game.json --viewer 1
   mexica-ai show games.jsonl --game 3 --turn 12
+  mexica-ai show studied.jsonl --turn 13 --line 2.1
   mexica-ai show game.json --png game.png --play "walk H5; end"
   mexica-ai show game.json --format compact
   mexica-ai show games.jsonl --game 3 --gif game.gif
@@ -49,6 +53,16 @@ def viewer(text: str) -> int | str:
         raise ValueError(f"`{SPECTATOR}`, or {expected}") from None
 
 
+def line(text: str) -> Path:
+    """Return the path of the variation that a text names."""
+    try:
+        if path := parse_path(text):
+            return path
+    except NotationError:
+        pass
+    raise ValueError("a variation, such as 2 or 2.1")
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
@@ -63,6 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the position of a record after N turns, from 0",
     )
     add_game_option(parser, default=None)
+    parser.add_argument(
+        "--line",
+        type=common.argument(line),
+        metavar="LINE",
+        help="with --turn: the position in a variation of the record, such as 2 or 2.1",
+    )
     parser.add_argument(
         "--viewer",
         type=common.argument(viewer),
@@ -96,6 +116,8 @@ def run(args: argparse.Namespace) -> int:
     if args.turn is None:
         if args.game is not None:
             raise NotationError("--game: needs --turn, which says how many turns are played", reason="BAD_USAGE")
+        if args.line is not None:
+            raise NotationError("--line: needs --turn, which says how many turns are played", reason="BAD_USAGE")
         position = common.read_position(args.position)
         note: list[str] = []
     else:
@@ -127,16 +149,31 @@ def _read_turn(args: argparse.Namespace) -> tuple[Position, list[str]]:
     text, where = read_record(args.position, args.game or 1)
     with common.located(where):
         record = parse_record(text)
-        position = position_at(record, args.turn)
-    turns = record["turns"]
+        path = args.line or ()
+        position = position_at(record, args.turn, line=path)
+        tree = lines_of(record)
+        turns = turns_along(tree, path)
+        path = climb(tree, path, args.turn)
     if args.turn == 0:
-        return position, ["", f"The start of a game of {len(turns)} turns"]
-    said = f"After turn {args.turn} of {len(turns)}: "
-    note = ["", *terminal.wrap_turn(turns[args.turn - 1], terminal.width(), said, "  ")]
-    for one in recorded_evaluations(record):
+        return position, ["", f"The start of a game of {len(turns)} turns", *_said(tree, path, 0)]
+    within = f" in line {format_path(path)}" if path else ""
+    said = f"After turn {args.turn} of {len(turns)}{within}: "
+    note = ["", *terminal.wrap_turn(turns[args.turn - 1], terminal.width(), said, "  "), *_said(tree, path, args.turn)]
+    for one in [] if path else recorded_evaluations(record):
         if one.turn_index == args.turn - 1:
             note += _evaluation(one)
     return position, note
+
+
+def _said(tree: Line, path: Path, number: int) -> list[str]:
+    """Return the comment on the turn before a place, and the variations that leave the line there."""
+    own = line_at(tree, path)
+    text = own.comment_on(number)
+    lines = terminal.wrap(text) if text else []
+    for index, one in enumerate(own.variations):
+        if one.at == number:
+            lines += describe_variation((*path, index), one)
+    return lines
 
 
 def _evaluation(one: TurnEvaluation) -> list[str]:

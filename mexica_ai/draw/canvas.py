@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeAlias
 
 from mexica_ai.draw.palette import Paint
@@ -19,6 +20,8 @@ class Canvas:
     Attributes
     ----------
     paint : Paint
+    targets : bool
+        Whether what is no target, but has words of its own, gets its mark.
     parts : list of str
         The elements, those below first.
     places : dict of str to Box
@@ -27,11 +30,24 @@ class Canvas:
         How the names of the targets begin that a page shows first where it cannot show all.
     """
 
-    def __init__(self, paint: Paint) -> None:
+    def __init__(self, paint: Paint, *, targets: bool = False) -> None:
         self.paint = paint
+        self.targets = targets
         self.parts: list[str] = []
         self.places: dict[str, Box] = {}
         self.first = ""
+
+    @contextmanager
+    def hint(self, name: str) -> Iterator[None]:
+        """Mark what is drawn meanwhile with a name, for which the game has words."""
+        first = len(self.parts)
+        yield
+        self.mark(name, first)
+
+    def mark(self, name: str, first: int) -> None:
+        """Mark what was drawn from an element on; see `hint`."""
+        if self.targets:
+            self.parts[first:] = [group(self.parts[first:], data_hint=name)]
 
     def text(self, x: float, y: float, content: object, size: float, color: str = "ink", **attributes: object) -> None:
         """Draw a text in a named colour; see `mexica_ai.draw.svg.text`."""

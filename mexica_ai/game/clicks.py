@@ -13,6 +13,7 @@ from mexica_ai.game import registry
 from mexica_ai.game.contract import Fields, Game
 from mexica_ai.game.details import cost_text
 from mexica_ai.game.entry import Entry, Gain, choice
+from mexica_ai.game.messages import say
 from mexica_ai.game.position import Position
 from mexica_ai.game.steps import spent
 
@@ -93,7 +94,7 @@ def refusals(position: Position, tool: str, targets: Sequence[str]) -> list[Refu
 def _refusals(
     game: Game, position: Position, fields: Fields, names: Sequence[str], targets: Sequence[str]
 ) -> list[Refusal]:
-    labels = {one.name: one.label for one in game.picture.tools}
+    labels = {one.name: say(one.label) for one in game.picture.tools}
     found: dict[str, list[str]] = {}
     for name in names:
         if why := _why(game, position, fields, name, targets):
@@ -141,7 +142,7 @@ def walks_of(position: Position) -> list[Walk]:
                 continue
             best[goal] = price
             entry = game.picture.entry(action, before)
-            words = choice(f"{number + 1} steps")
+            words = choice(say("{n:step|steps}", n=number + 1))
             found[goal] = Walk([*actions, action], Entry(entry.tool, (entry.targets[0], words)), cost_text(cost))
             if number + 1 < _MOST_STEPS:
                 heapq.heappush(waiting, (*price, next(order), [*actions, action], after))

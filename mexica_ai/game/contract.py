@@ -32,6 +32,8 @@ from cext.core.learning.weights import Weights, WeightsSpec
 from mexica_ai.game import weights as files_of_weights
 from mexica_ai.game.compact import bad_compact
 from mexica_ai.game.entry import Entry, Gain, Kind, Tool, choice
+from mexica_ai.game.phrases import Phrase
+from mexica_ai.game.score_rows import Move, ScoreRow
 from mexica_ai.io.errors import NotationError, PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import parse_json, quote
@@ -261,7 +263,8 @@ class Picture:
         cannot be read is left out. `viewer` is the seat that looks on, or None. `turn` is a sequence of (action,
         fields), a turn from this position with the position after each action: the picture shows the last one, with
         what is new marked. `theme` is light, dark or page: then elements have classes instead of colours. `parts`
-        says what to draw; all by default. `targets`: whether elements that can be clicked have ``data-target``.
+        says what to draw; all by default. `targets`: whether elements that can be clicked have ``data-target``,
+        and others that `Teaching.hints` has words for ``data-hint``.
         `shares` is the expected share of the win of each seat, or None. Without it, a page shows the board as text.
     parts : tuple of str
         The parts that `draw` can draw alone, in order.
@@ -452,6 +455,36 @@ class Proposals:
     question: str
 
 
+@dataclass(frozen=True)
+class Teaching:
+    """Learning the game: `mexica_ai.game.teaching` says all of it in a language.
+
+    Attributes
+    ----------
+    folder : path
+        Of the texts: ``rules.LANGUAGE.md``, the rules in words; ``LANGUAGE.json``, texts by key
+        (`mexica_ai.game.phrases`); and perhaps ``guide.json``, a guided first game (`mexica_ai.game.guide`). English is
+        always there.
+    legend : tuple of str
+        The signs of the pictures, in order: for NAME the texts have ``legend.NAME`` and ``legend.NAME.words``.
+    hints : (fields) -> dict of str to Phrase
+        Words for the signs, cards and numbers of the picture of a position: by target (``data-target``), or by the
+        mark of what is no target (``data-hint``). `fields` is what the person who reads them may see.
+    score_sheet : (start, moves) -> list of ScoreRow
+        Where the points came from in a game from the JSON position `start` on, by its actions and random events. The
+        rows add up to what the scores have grown.
+    projected : (fields) -> list of float
+        The points that each seat would get if the game were scored as it stands. What that means is for the game to
+        say; after the end it is the score.
+    """
+
+    folder: Path
+    legend: tuple[str, ...]
+    hints: Callable[[Fields], dict[str, Phrase]]
+    score_sheet: Callable[[Fields, Sequence[Move]], list[ScoreRow]]
+    projected: Callable[[Fields], list[float]]
+
+
 def whole_scores(state: State) -> list[float]:
     """Return the points of each seat as the compiled core counts them, as integers."""
     return [int(points) for points in state.scores()]
@@ -492,6 +525,8 @@ class Game:
     learning : Learning
     proposals : Proposals, optional
         Needed if there are actions on which seats must agree.
+    teaching : Teaching, optional
+        Rules in words, hints, a guided first game and a sheet of the scores; without it a page has none.
     level_errors : dict
         How levels err where they do not err as `mexica_ai.analysis.levels.LEVELS` says: by level, the deviation and
         the prior noise of `mexica_ai.analysis.levels.Level`. Default: none.
@@ -515,6 +550,7 @@ class Game:
     words: Words = Words()
     learning: Learning = Learning()
     proposals: Proposals | None = None
+    teaching: Teaching | None = None
     level_errors: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mexica_ai.game import registry
 from mexica_ai.game.entry import MENU, Entry, Kind, Target, Tool
+from mexica_ai.game.messages import say
 from mexica_ai.game.steps import spent
 from mexica_ai.io.json_types import JsonObject
 
@@ -117,7 +118,7 @@ def _cost(game: Game, state: State, fields: JsonObject, action: int) -> dict[str
 
 def cost_text(cost: dict[str, int]) -> str:
     """Return the cost of an action as text, such as 3 AP."""
-    return ", ".join(f"{amount} {_unit(key, amount)}" for key, amount in cost.items())
+    return ", ".join(f"{amount} {say(_unit(key, amount))}" for key, amount in cost.items())
 
 
 def _unit(key: str, amount: int) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 from cext.core.contract.game import CHANCE, State
 from mexica_ai.game import compact, registry
 from mexica_ai.game.details import ActionDetail, details_of
+from mexica_ai.game.messages import speaking
+from mexica_ai.game.phrases import ENGLISH
 from mexica_ai.game.position_text import TURN_SEPARATOR, compact_data, game_of, position_data, split_turn
 from mexica_ai.game.steps import play_steps
 from mexica_ai.game.text_forms import SPECTATOR, viewer_name
@@ -490,7 +492,8 @@ class Position:
         return self.svg()
 
     def __str__(self) -> str:
-        return self._game.board(self._state)
+        with speaking(ENGLISH):  # its columns are as wide as the English words need
+            return self._game.board(self._state)
 
     def _repr_html_(self) -> str:
         """For notebooks that show no SVG by itself."""

@@ -8,6 +8,7 @@ from mexica_ai.game.compact import split_header
 from mexica_ai.game.move_reader import parse_moves
 from mexica_ai.game.move_text import TAG_NAME, is_move_text
 from mexica_ai.game.position import Position
+from mexica_ai.game.variations import Path, check_variations, format_path, lines_of, turns_along
 from mexica_ai.io.errors import MexicaAIError, NotationError, PositionError
 from mexica_ai.io.figures import EPSILON, MAX_TIME_S, are_scores, are_shares, is_count
 from mexica_ai.io.json_types import JsonObject
@@ -51,6 +52,7 @@ _SHAPE = {
     "started_at?": str,
     "comment?": str,
     "comments?": [str],
+    "variations?": [dict],
     "tags?": dict,
     "termination?": choice("finished", "unfinished", "forfeit", "adjudicated"),
     "forfeit?": {"seat": int, "reason": str, "detail": str},
@@ -93,15 +95,18 @@ def replay(record: JsonObject | str | bytes, *, path: str = "$") -> Position:
         game (reasons UNFINISHED, FINISHED), or if `scores` or `winners` differ from those of the replayed
         game (SCORES_MISMATCH, WINNERS_MISMATCH).
     IllegalActionError
-        If a turn is not legal. This and the other errors of a turn carry `turn_index` and `action_index`.
+        If a turn is not legal. This and the other errors of a turn carry `turn_index` and `action_index`; those of a
+        turn of a variation only `action_index`.
     """
     data, position = _read(record, path)
+    start = position.copy()
     _play(position, data["turns"], path)
     _check_outcome(data, position, path)
+    _play_variations(start, 0, data, path)
     return position
 
 
-def position_at(record: JsonObject | str | bytes, turns: int, *, path: str = "$") -> Position:
+def position_at(record: JsonObject | str | bytes, turns: int, *, line: Path = (), path: str = "$") -> Position:
     """Return the position of a record after a number of turns; 0 is its start.
 
     Random events count as turns, as they do in the record. Later turns are not checked, so the positions before a
@@ -112,25 +117,28 @@ def position_at(record: JsonObject | str | bytes, turns: int, *, path: str = "$"
     record : dict, str or bytes
         The record's JSON object, or its text.
     turns : int
-        How many, from 0 to the number of the record's turns.
+        How many, from 0 to the number of the turns of the record, or of the line, from the start of the game.
+    line : tuple of int
+        The path of a variation, `mexica_ai.game.variations`; by default what was played.
     path : str
         As in `replay`.
 
     Raises
     ------
     NotationError, UnknownGameError, PositionError, IllegalActionError
-        As `replay`, of the start and the turns played; NotationError, reason OUT_OF_RANGE, if the record
-        has fewer turns.
+        As `replay`, of the start and the turns played; NotationError, reason OUT_OF_RANGE, if the record or the
+        line has fewer turns, or NO_LINE, if there is no such line.
     """
     data, position = _read(record, path)
-    played = data["turns"]
-    if type(turns) is not int or not 0 <= turns <= len(played):
+    along = turns_along(lines_of(data), line)
+    if type(turns) is not int or not 0 <= turns <= len(along):
+        what = "line" if line else "record"
         raise NotationError(
-            f"{path}.turns: given turn {quote(turns)}; expected 0 to {len(played)}, the turns of the record",
+            f"{path}.turns: given turn {quote(turns)}; expected 0 to {len(along)}, the turns of the {what}",
             reason="OUT_OF_RANGE",
             path=f"{path}.turns",
         )
-    _play(position, played[:turns], path)
+    _play(position, list(map(list, along[:turns])), f"line {format_path(line)}" if line else path)
     return position
 
 
@@ -147,6 +155,26 @@ def _play(position: Position, turns: list[list[str]], path: str) -> None:
             position.push(turn)
         except MexicaAIError as error:
             raise _located(error, f"{path}.turns[{turn_index}]", turn_index) from None
+
+
+def _play_variations(position: Position, first: int, line: JsonObject, path: str) -> None:
+    """Raise the error of `replay` if a turn of the variations of a line is not legal.
+
+    `position` is that before the line, after `first` turns of the game; it is changed.
+    """
+    played = first
+    for number, variation in enumerate(line.get("variations", ())):
+        where = f"{path}.variations[{number}]"
+        for turn in line["turns"][played - first : variation["at"] - first]:
+            position.push(turn)
+        played = variation["at"]
+        trial = position.copy()
+        for index, turn in enumerate(variation["turns"]):
+            try:
+                trial.push(turn)
+            except MexicaAIError as error:
+                raise _located(error, f"{where}.turns[{index}]", None) from None
+        _play_variations(position.copy(), played, variation, where)
 
 
 def parse_record(text: str | bytes, path: str = "$") -> Any:
@@ -190,8 +218,8 @@ def make_record(position: Position, **details: Any) -> JsonObject:
         be hidden in its start.
     **details
         Optional keys of a record: `engines`, `weights`, `seeds` and `times` (one entry a seat), `build`,
-        `started_at`, `comment`; or `forfeit`, ``{"seat": 1, "reason": "...", "detail": "..."}``, if a seat has
-        lost so.
+        `started_at`, `comment`, `comments`, `variations`; or `forfeit`,
+        ``{"seat": 1, "reason": "...", "detail": "..."}``, if a seat has lost so.
 
     Returns
     -------
@@ -223,8 +251,9 @@ def make_record(position: Position, **details: Any) -> JsonObject:
         **outcome,
         **details,
     }
-    _parse_start(record, "record")
+    start = _parse_start(record, "record")
     _check_outcome(record, position, "record")
+    _play_variations(start, 0, record, "record")
     return record
 
 
@@ -234,6 +263,8 @@ def check_record(record: Any, path: str = "$") -> None:
         raise _position_given(path)
     check_shape(record, _SHAPE, path)
     check_version(record, VERSION, path)
+    if "variations" in record:
+        check_variations(record["variations"], record["turns"], f"{path}.variations")
 
 
 def _parse_start(record: JsonObject, path: str) -> Position:
@@ -332,7 +363,7 @@ def _is_interval(ends: list[float] | None) -> bool:
     return ends is None or (len(ends) == 2 and 0 <= ends[0] <= ends[1] <= 1)
 
 
-def _located(error: MexicaAIError, path: str, turn_index: int) -> MexicaAIError:
+def _located(error: MexicaAIError, path: str, turn_index: int | None) -> MexicaAIError:
     """Return the error of a turn with its place in the record."""
     where = error.path.replace("turn", path, 1) if error.path.startswith("turn") else path
     message = str(error).removeprefix(f"{error.path}: ")

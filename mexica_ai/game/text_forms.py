@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 
+from mexica_ai.game.messages import say
 from mexica_ai.io.errors import NotationError, PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Findings, quote
@@ -85,4 +86,4 @@ def count(number: float, noun: str, plural: str | None = None) -> str:
 def listed(things: Sequence[str]) -> str:
     """Return things as a list in words, such as ``one, two and three``."""
     *most, last = things
-    return f"{', '.join(most)} and {last}" if most else last
+    return say("{most} and {last}", most=", ".join(most), last=last) if most else last

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mexica_ai.game import registry
+from mexica_ai.game.messages import noted, say
 from mexica_ai.io.json_types import JsonObject
 
 if TYPE_CHECKING:
     from mexica_ai.game.contract import Game
     from mexica_ai.game.position import Position
 
-ENDED = "ended the turn"  # a turn of which there is nothing else to tell
+ENDED = noted("ended the turn")  # a turn of which there is nothing else to tell
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def tell_turn(game: Game, moments: Sequence[Moment], seat: int | None, names: Se
         else:
             groups.append([moment])
     clauses = [clause for group in groups if (clause := _clause(game, group, seat, names))]
-    return ", ".join(clauses) or ENDED
+    return ", ".join(clauses) or say(ENDED)
 
 
 def _clause(game: Game, group: Sequence[Moment], seat: int | None, names: Sequence[str]) -> str:
@@ -108,7 +109,7 @@ def _clause(game: Game, group: Sequence[Moment], seat: int | None, names: Sequen
     points = [sum(scored) for scored in zip(*(moment.scored for moment in group), strict=True)]
     gains = [f"{points[seat]:+g}"] if seat is not None and points[seat] else []
     gains += [f"{names[other]} {gain:+g}" for other, gain in enumerate(points) if gain and other != seat]
-    return " ".join([words or "scored"] * bool(words or gains) + [f"({', '.join(gains)})"] * bool(gains))
+    return " ".join([words or say("scored")] * bool(words or gains) + [f"({', '.join(gains)})"] * bool(gains))
 
 
 def words_of_turn(position: Position, turn: Sequence[str], names: Sequence[str]) -> str:

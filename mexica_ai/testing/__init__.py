@@ -25,6 +25,7 @@ from cext.core.search.options import OPTIONS
 from mexica_ai.game.compact import VERSION
 from mexica_ai.game.contract import Game, try_parse
 from mexica_ai.game.entry import MENU, Gain
+from mexica_ai.game.teaching_check import look as _teaching
 from mexica_ai.io.errors import IllegalActionError, NotationError, PositionError, SearchError
 from mexica_ai.testing.case import JUNK, SAMPLE, SEED, STRIDE, Case, Check, for_each_start
 from mexica_ai.testing.words import check_words
@@ -518,6 +519,7 @@ CHECKS: dict[str, Check] = {
     "words": check_words,
     "learning": check_learning,
     "proposals": check_proposals,
+    "teaching": for_each_start(_teaching),
 }
 
 

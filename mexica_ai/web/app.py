@@ -27,25 +27,33 @@ from mexica_ai.analysis.report import graph_turns
 from mexica_ai.draw.palette import style_sheet
 from mexica_ai.draw.shares import draw_shares
 from mexica_ai.engines.specs import EngineSpec
-from mexica_ai.game import proposals, registry
+from mexica_ai.game import proposals, registry, teaching
+from mexica_ai.game.messages import language, say
 from mexica_ai.game.proposals import Verdict
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import Nullable, check_shape, choice
 from mexica_ai.rpc.client import AsyncClient
-from mexica_ai.table import names_of
+from mexica_ai.seats import names_of
+from mexica_ai.table import Table
 from mexica_ai.web import boards, commands, editor, pictures, starts, visibility
 from mexica_ai.web.clicks import why_not
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub, Stream
+from mexica_ai.web.friends import Friends
 from mexica_ai.web.games import Game
 from mexica_ai.web.guard import MAX_RECORD
+from mexica_ai.web.guests import guest_of, page_of, player_of, require_command, viewer_of
 from mexica_ai.web.jobs import Jobs
 from mexica_ai.web.journal import Folder
-from mexica_ai.web.requests import actions_of, body_of, line_of, number_of, theme_of, turn_of, viewer_of
+from mexica_ai.web.language import Languages, page_languages
+from mexica_ai.web.lessons import Lessons
+from mexica_ai.web.own import Results
+from mexica_ai.web.requests import actions_of, body_of, line_of, number_of, theme_of, turn_of
 from mexica_ai.web.responses import EXCEPTION_HANDLERS, cacheable, download
 from mexica_ai.web.seats import DEFAULT_LEVEL, MAX_SECONDS, bad_value
 from mexica_ai.web.snapshot_types import GameInfo, Info
 from mexica_ai.web.store import Store
+from mexica_ai.web.study import Study
 from mexica_ai.web.turn_entry import learn_samples
 
 MAX_CANDIDATES = 20
@@ -64,6 +72,7 @@ _TURN = {
     "resign?": bool,
     "seat?": int,
     "person?": bool,
+    "play_on?": bool,
 }
 _EXERCISE = {**_VERSION, "do": choice("answer", "hint", "show", "next"), "actions?": [str]}
 _ANALYSIS = {
@@ -75,7 +84,7 @@ _ANALYSIS = {
     "viewer?": Nullable(int),
     "everybody?": bool,
 }
-_COMMANDS = ("takeback", "event", "stop", "retry", "resign", "person")
+_COMMANDS = ("takeback", "event", "stop", "retry", "resign", "person", "play_on")
 
 
 class Site:
@@ -86,9 +95,13 @@ class Site:
     folder : Folder
     client : AsyncClient
     engines : mapping of str to EngineSpec
+    invites : str
+        That of the `Credentials`.
     """
 
-    def __init__(self, folder: Folder, client: AsyncClient, engines: Mapping[str, EngineSpec]) -> None:
+    def __init__(
+        self, folder: Folder, client: AsyncClient, engines: Mapping[str, EngineSpec], invites: str = ""
+    ) -> None:
         self._client = client
         self.hub = Hub()
         self.jobs = Jobs(client, self.hub, engines)
@@ -100,6 +113,8 @@ class Site:
         self._pictures: dict[str, str] = {}
         self.hub.on_leave = self._left
         self.hub.on_join = self._joined
+        friends = Friends(self.store, self.hub, self.jobs, invites)
+        self.hub.on_change = friends.tell_presence
         self.routes = [
             Route("/", self.page),
             Route("/edit", self.page),
@@ -127,31 +142,46 @@ class Site:
             Route("/api/games/{game}/shares.svg", self.shares),
             Route("/api/proposal", self.proposal, methods=["POST"]),
             Route("/api/events", self.events),
+            *Lessons(self.store).routes,
+            *friends.routes,
+            *Results(self.store).routes,
             *editor.ROUTES,
+            *Study(self._game_of, self._respond, client).routes,
         ]
 
     # --- games
 
     def _joined(self, ident: str) -> None:
-        self.jobs.go_on(self.store.find(ident))
+        game = self.store.find(ident)
+        game.resume_clock()
+        self.jobs.flags.watch(game)
+        self.jobs.go_on(game)
 
     def _left(self, ident: str) -> None:
         with contextlib.suppress(ApiError):  # it was deleted
             self.jobs.leave(self.store.find(ident))
 
+    def table_of(self, ident: str) -> Table | None:
+        """Return the table of a game, for the guard."""
+        try:
+            return self.store.find(ident).table
+        except ApiError:
+            return None
+
     def _game_of(self, request: Request) -> Game:
         return self.store.find(request.path_params["game"])
 
-    def _respond(self, game: Game, viewer: int | None, status: int = 200) -> JSONResponse:
-        """Finish a command: let engines go on, send the new state to all pages, return the new snapshot."""
+    def _respond(self, game: Game, viewer: int | None, status: int = 200, **more: str) -> JSONResponse:
+        """Finish a command: let engines go on, send the new state to all pages, return the new snapshot, and `more`."""
         self.jobs.go_on(game)
         self.jobs.send_state(game)
-        return JSONResponse(game.snapshot(viewer), status)
+        return JSONResponse({**game.snapshot(viewer), **more}, status)
 
     async def page(self, request: Request) -> Response:
         """The shell page."""
-        shell = resources.files("mexica_ai.web") / "static" / "index.html"
-        return Response(shell.read_bytes(), media_type="text/html; charset=utf-8")
+        shell = (resources.files("mexica_ai.web") / "static" / "index.html").read_text(encoding="utf-8")
+        spoken = '<html lang="en" data-languages="{}">'.format(" ".join(page_languages()))
+        return Response(shell.replace('<html lang="en">', spoken, 1), media_type="text/html; charset=utf-8")
 
     async def palette(self, request: Request) -> Response:
         """The colours of pictures, and of the page around them."""
@@ -166,7 +196,7 @@ class Site:
             ],
             "levels": list(levels.LEVELS),
             "levels_default": DEFAULT_LEVEL,
-            "engines": list(self.jobs.engines.specs),
+            "engines": list(self.jobs.engines.specs) if guest_of(request) is None else [],
             "caps": {"seconds": MAX_SECONDS, "candidates": MAX_CANDIDATES, "body": MAX_RECORD},
         }
         return JSONResponse(info)
@@ -187,8 +217,9 @@ class Site:
         """Begin a game."""
         data = await body_of(request)
         self.store.require_room()
-        if isinstance(data, dict) and isinstance(data.get("from"), str):
-            self.store.find(data["from"])  # not in the thread, which would read it at the same time as others
+        for key in ("from", "again"):
+            if isinstance(data, dict) and isinstance(data.get(key), str):
+                self.store.find(data[key])  # not in the thread, which would read it at the same time as others
         make = functools.partial(
             starts.create,
             data,
@@ -203,7 +234,7 @@ class Site:
     async def snapshot(self, request: Request) -> JSONResponse:
         """The state of a game, as a page shows it."""
         game = self._game_of(request)
-        viewer = viewer_of(request)
+        viewer = page_of(request, game, number_of(request, "viewer"))
         if request.query_params.get("open") == "1":
             game.change(functools.partial(commands.hand_over, viewer=viewer))
         return JSONResponse(game.snapshot(viewer))
@@ -227,8 +258,9 @@ class Site:
     async def draft(self, request: Request) -> JSONResponse:
         """Replace the turn being entered."""
         game, data = self._game_of(request), await body_of(request, _DRAFT)
-        viewer = data.get("viewer")
-        if data["version"] == game.version - 1 and data["actions"] == game.draft:
+        viewer = player_of(request, game, data.get("viewer"))
+        is_theirs = visibility.is_theirs(game.table, viewer, game.mover)
+        if is_theirs and data["version"] == game.version - 1 and data["actions"] == game.draft:
             return JSONResponse(game.snapshot(viewer))  # the answer to the same request was lost
         enter = functools.partial(commands.enter, viewer=viewer, actions=data["actions"])
         game.change(enter, version=data["version"], viewer=viewer)
@@ -239,19 +271,21 @@ class Site:
         game, data = self._game_of(request), await body_of(request)
         event = data.pop("event", None) if isinstance(data, dict) else None
         check_shape(data, _TURN, "request")
-        viewer = data.get("viewer")
+        viewer = player_of(request, game, data.get("viewer"))
         chosen = [name for name in _COMMANDS if data.get(name)] + ["event"] * bool(event)
         if len(chosen) > 1:
             raise NotationError(
                 f"request: given {', '.join(chosen)}; expected one of them", reason="BAD_REQUEST", path="request"
             )
+        require_command(request, chosen)
+        self.jobs.flags.fall(game)
         game.check_version(data["version"], viewer)
         if game.drill is not None:
             raise ApiError(422, "DRILL", "the game is an exercise of a drill; expected an answer, not a turn")
         change = functools.partial(game.change, version=data["version"], viewer=viewer)
         match chosen:
             case ["takeback"]:
-                change(commands.take_back)
+                change(functools.partial(commands.take_back, viewer=viewer))
                 await self.jobs.cancel_thinking(game)
             case ["event"]:
                 change(functools.partial(commands.happen, event=event))
@@ -263,6 +297,8 @@ class Site:
                 change(functools.partial(commands.seat_person, seat=data.get("seat", -1)))
                 await self.jobs.cancel_thinking(game)
                 self.jobs.engines.close(game, data["seat"])
+            case ["play_on"]:
+                change(commands.play_on)
             case ["resign"]:
                 change(functools.partial(commands.resign, viewer=viewer))
             case _:
@@ -301,7 +337,9 @@ class Site:
     async def why(self, request: Request) -> JSONResponse:
         """Why what a person clicks is not possible."""
         query = request.query_params
-        answer = why_not(self._game_of(request), viewer_of(request), query.get("tool", ""), query.getlist("targets"))
+        game = self._game_of(request)
+        viewer = player_of(request, game, number_of(request, "viewer"))
+        answer = why_not(game, viewer, query.get("tool", ""), query.getlist("targets"))
         return JSONResponse(answer)
 
     # --- positions, pictures, files
@@ -309,14 +347,14 @@ class Site:
     async def at(self, request: Request) -> JSONResponse:
         """A position of a game as text."""
         game = self._game_of(request)
-        viewer = game.require_view(viewer_of(request))
+        viewer = game.require_view(seat_of(request, game))
         position = pictures.position_of(game, turn_of(request), viewer, line_of(request), actions_of(request))
         return JSONResponse({"text": str(position)})
 
     async def picture(self, request: Request) -> Response:
         """A picture of a position of a game."""
         game = self._game_of(request)
-        viewer = game.require_view(viewer_of(request))
+        viewer = game.require_view(seat_of(request, game))
         theme = theme_of(request)
         number, part = turn_of(request), request.path_params["part"]
         line, actions = line_of(request), actions_of(request)
@@ -349,7 +387,7 @@ class Site:
         number = number_of(request, "at")
         if number is None:
             number = len(game.positions) - 1
-        position = game.view_of(game.at(number), game.require_view(viewer_of(request)))
+        position = game.view_of(game.at(number), game.require_view(seat_of(request, game)))
         name = f"{game.name}-{game.id[:8]}-{number}"
         return download(json.dumps(position.to_json()) + "\n", f"{name}.json")
 
@@ -373,7 +411,7 @@ class Site:
             raise bad_value("request.seconds", seconds, f"a number above 0, at most {MAX_SECONDS:g}, or null")
         if not 1 <= candidates <= MAX_CANDIDATES:
             raise bad_value("request.candidates", candidates, f"an integer from 1 to {MAX_CANDIDATES}")
-        viewer = game.require_view(data.get("viewer"))
+        viewer = game.require_view(viewer_of(request, game, data.get("viewer")))
         await self._require_service()
         key = self.jobs.analyze(
             game,
@@ -395,7 +433,7 @@ class Site:
         """End an analysis, and return its result."""
         game = self._game_of(request)
         await self.jobs.end_analysis(game)
-        viewer = visibility.viewer_for(game.table, viewer_of(request))
+        viewer = visibility.viewer_for(game.table, seat_of(request, game))
         analysis = game.analysis
         return JSONResponse({"analysis": analysis if analysis and analysis["viewer"] == viewer else None})
 
@@ -405,6 +443,9 @@ class Site:
         visibility.require_open(game.table)
         if not 0 < data["seconds"] <= MAX_SECONDS:
             raise bad_value("request.seconds", data["seconds"], f"a number above 0, at most {MAX_SECONDS:g}")
+        is_begun = game.annotation["state"] == "running" or game.table.evaluations
+        if guest_of(request) is not None and is_begun:
+            raise ApiError(409, "ANNOTATED", "the owner of the game has its annotation; expected a game without")
         await self._require_service()
         self.jobs.annotate(game, float(data["seconds"]))
         return JSONResponse(game.annotation_json(), 202)
@@ -428,10 +469,11 @@ class Site:
 
     async def events(self, request: Request) -> Response:
         """The stream of a page."""
-        ident, viewer = request.query_params.get("game", ""), viewer_of(request)
+        ident = request.query_params.get("game", "")
         game = self.store.find(ident) if ident else None
+        viewer = None if game is None else page_of(request, game, number_of(request, "viewer"))
         snapshot = game.snapshot(viewer) if game is not None else None
-        stream = Stream(ident, viewer)
+        stream = Stream(ident, viewer, language(), guest_of(request))
         if game is not None:
             stream.put("state", {"game": ident, "version": game.version, "snapshot": snapshot})
         return _Events(self.hub, stream)
@@ -454,11 +496,16 @@ class _Events(EventSourceResponse):
             yield ServerSentEvent(json.dumps(data, separators=(",", ":")), event=event)
 
 
+def seat_of(request: Request, game: Game) -> int | None:
+    """Return the seat whose view a page gets, by its query."""
+    return viewer_of(request, game, number_of(request, "viewer"))
+
+
 def make_app(site: Site) -> Starlette:
     """Return the application of a site, without its guard."""
     return Starlette(
         routes=site.routes,
-        middleware=[Middleware(GZipMiddleware, minimum_size=500, compresslevel=5)],
+        middleware=[Middleware(GZipMiddleware, minimum_size=500, compresslevel=5), Middleware(Languages)],
         exception_handlers=EXCEPTION_HANDLERS,
     )
 
@@ -476,14 +523,19 @@ def _game_info(name: str, examples: list[str]) -> GameInfo:
         "players": list(range(2, entry.rules.max_players + 1)),
         "parts": list(boards.parts_of(entry)),
         "options": [
-            {"name": option.name, "help": option.help, "kind": kinds[option.kind], "default": _plain(option.default)}
+            {
+                "name": option.name,
+                "help": say(option.help),
+                "kind": kinds[option.kind],
+                "default": _plain(option.default),
+            }
             for option in entry.starts.options
         ],
         "tools": [
             {
                 "name": tool.name,
                 "key": tool.key,
-                "label": tool.label,
+                "label": say(tool.label),
                 "any_order": tool.any_order,
                 "is_priced": tool.is_priced,
             }
@@ -492,8 +544,10 @@ def _game_info(name: str, examples: list[str]) -> GameInfo:
         "grid": None if grid is None else {"rows": grid["rows"], "columns": grid["columns"]},
         "proposals": None
         if entry.proposals is None
-        else {"label": entry.proposals.label, "question": entry.proposals.question},
+        else {"label": say(entry.proposals.label), "question": say(entry.proposals.question)},
         "examples": [{"name": key, "kind": "record" if key.endswith(".jsonl") else "position"} for key in examples],
+        "languages": list(teaching.languages(name)),
+        "has_guide": teaching.guide(name) is not None,
     }
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.svg import document, element, text
 from mexica_ai.game.contract import Game
+from mexica_ai.game.messages import speaking
+from mexica_ai.game.phrases import ENGLISH
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.io.json_types import JsonObject
 
@@ -27,7 +29,17 @@ def draw(
     theme: str = "page",
     **options: Any,
 ) -> str:
-    """Return a picture of a position; see `Picture.draw`. The text board of a faulty position is empty."""
+    """Return a picture of a position; see `Picture.draw`. The text board of a faulty position is empty.
+
+    Its words have the room that the English ones need, so they are in English.
+    """
+    with speaking(ENGLISH):
+        return _drawn(game, fields, turn, theme, options)
+
+
+def _drawn(
+    game: Game, fields: JsonObject, turn: Sequence[tuple[str, JsonObject]], theme: str, options: Mapping[str, Any]
+) -> str:
     if game.picture.draw is not None:
         return game.picture.draw(fields, turn=turn, theme=theme, **options)
     try:

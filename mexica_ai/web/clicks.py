@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from mexica_ai.game.clicks import refusals
 from mexica_ai.game.entry import MENU
+from mexica_ai.game.messages import say
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
-from mexica_ai.table import names_of
+from mexica_ai.seats import names_of
+from mexica_ai.web import visibility
 from mexica_ai.web.errors import ApiError
 
 if TYPE_CHECKING:
@@ -47,9 +49,10 @@ def why_not(game: Game, viewer: int | None, tool: str, targets: Sequence[str]) -
     ApiError
         If the viewer is not to move, or there is no such tool or target.
     """
+    is_theirs = visibility.is_theirs(game.table, viewer, game.mover)
     viewer = game.require_view(viewer)
     seat = game.mover
-    if seat is None or seat not in game.persons or viewer not in (None, seat):
+    if seat is None or seat not in game.persons or viewer not in (None, seat) or not is_theirs:
         raise ApiError(403, "NOT_YOUR_TURN", f"the game waits for: {game.waiting}; expected the viewer to move")
     picture = game.kind.picture
     if tool and tool not in [one.name for one in picture.tools]:
@@ -58,7 +61,7 @@ def why_not(game: Game, viewer: int | None, tool: str, targets: Sequence[str]) -
         raise ApiError(422, "NO_TARGET", f"targets: given {len(targets)}; expected 1 to {MAX_TARGETS}")
     draft = game.drafted()
     if draft.is_ended:
-        return {"reasons": [{"tools": [], "why": "the turn is complete"}]}
+        return {"reasons": [{"tools": [], "why": say("the turn is complete")}]}
     known = picture.describe_targets(draft.position.to_json())
     for index, target in enumerate(targets):
         if target not in known and not target.startswith(MENU):

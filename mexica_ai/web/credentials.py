@@ -36,10 +36,13 @@ class Credentials(NamedTuple):
         In the URL.
     session : str
         In the cookie that the browser gets for the token.
+    invites : str
+        From which the links of seats follow (`guests`); it is never sent.
     """
 
     token: str
     session: str
+    invites: str
 
 
 def load(folder: Path, port: int, *, is_new: bool = False) -> Credentials:
@@ -65,7 +68,7 @@ def load(folder: Path, port: int, *, is_new: bool = False) -> Credentials:
     secret = None if is_new else _read(path)
     if secret is None:
         secret = _write(path)
-    return Credentials(_derive(secret, f"token:{port}"), _derive(secret, f"session:{port}"))
+    return Credentials(*(_derive(secret, f"{purpose}:{port}") for purpose in ("token", "session", "invites")))
 
 
 def _derive(secret: bytes, purpose: str) -> str:

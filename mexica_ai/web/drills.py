@@ -21,7 +21,8 @@ from mexica_ai.game.words import words_of_turn
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import parse_json
-from mexica_ai.table import Table, names_of
+from mexica_ai.seats import names_of
+from mexica_ai.table import Table
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.snapshot_types import DrillJson, DrillSummaryJson
 
@@ -123,6 +124,7 @@ class Drill:
             "number": self.table.number + 1,
             "seat": exercise.seat,
             "source": f"turn {source.turn} of game {source.game} of {source.record}",
+            "source_turn": source.turn,
             "turn": exercise.turn,
             "text": TURN_SEPARATOR.join(exercise.turn),
             "words": self._told(exercise.turn),

@@ -8,9 +8,12 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
+from mexica_ai.game.phrases import ENGLISH
 from mexica_ai.web.errors import ApiError
+from mexica_ai.web.guests import Guest
 
 MAX_STREAMS = 8
+MAX_GUESTS, MAX_ALL_GUESTS = 2, 24  # pages of one invitation, and of all
 MAX_EVENTS = 64
 
 
@@ -23,10 +26,14 @@ class Stream:
         The id of its game; empty for a page without one.
     viewer : int or None
         The seat that looks at the page.
+    language : str
+        In which it is told.
+    guest : Guest, optional
+        Whose page it is, if an invitation has opened it.
     """
 
-    def __init__(self, game: str, viewer: int | None) -> None:
-        self.game, self.viewer = game, viewer
+    def __init__(self, game: str, viewer: int | None, language: str = ENGLISH, guest: Guest | None = None) -> None:
+        self.game, self.viewer, self.language, self.guest = game, viewer, language, guest
         self._events: deque[tuple[str, dict[str, Any]]] = deque()
         self._analysis: dict[str, Any] | None = None
         self._news = asyncio.Event()
@@ -69,27 +76,44 @@ class Hub:
     ----------
     on_join, on_leave : callable
         Called with the id of a game when a stream of it is added, and when its last one is removed.
+    on_change : callable
+        Called with the id of a game when a stream of it was added or removed.
     """
 
     def __init__(self) -> None:
         self._streams: list[Stream] = []
         self.on_leave: Callable[[str], None] = lambda game: None
+        self.on_change: Callable[[str], None] = lambda game: None
         self.on_join: Callable[[str], None] = lambda game: None
 
     @contextlib.contextmanager
     def open(self, stream: Stream) -> Iterator[None]:
         """Add a stream while the context lasts; ApiError if there are too many."""
-        if len(self._streams) >= MAX_STREAMS:
-            raise ApiError(429, "TOO_MANY_STREAMS", f"there are {MAX_STREAMS} pages already; expected fewer")
+        self._make_room(stream)
+        most = MAX_STREAMS if stream.guest is None else MAX_ALL_GUESTS
+        if sum((one.guest is None) == (stream.guest is None) for one in self._streams) >= most:
+            raise ApiError(429, "TOO_MANY_STREAMS", f"there are {most} pages already; expected fewer")
         self._streams.append(stream)
         try:
             if stream.game:
                 self.on_join(stream.game)
+                self.on_change(stream.game)
             yield
         finally:
-            self._streams.remove(stream)
+            if stream in self._streams:
+                self._streams.remove(stream)
             if stream.game and not self.is_watched(stream.game):
                 self.on_leave(stream.game)
+            if stream.game:
+                self.on_change(stream.game)
+
+    def _make_room(self, new: Stream) -> None:
+        """End the oldest page of an invitation that has too many: its holder must not lock out others."""
+        if new.guest is not None:
+            own = [stream for stream in self.of(new.game) if stream.guest is not None and stream.guest == new.guest]
+            for stream in own[: len(own) + 1 - MAX_GUESTS]:
+                self._streams.remove(stream)
+                stream.close()
 
     def is_watched(self, game: str) -> bool:
         """Return whether a page shows a game."""

@@ -12,13 +12,16 @@ from mexica_ai import __version__
 from mexica_ai.analysis.annotate import TurnEvaluation, with_evaluations
 from mexica_ai.game import registry
 from mexica_ai.game.contract import Game as Kind
+from mexica_ai.game.messages import language
 from mexica_ai.game.position import Position
 from mexica_ai.io.json_types import JsonObject
+from mexica_ai.seats import Seat, seats_json
 from mexica_ai.session import record_of
-from mexica_ai.table import Seat, Table, seats_json, seen_turn
-from mexica_ai.web import commands, visibility
+from mexica_ai.table import Table, Timed, seen_turn
+from mexica_ai.web import clocks, commands, visibility
 from mexica_ai.web.drills import Drill
 from mexica_ai.web.errors import ApiError
+from mexica_ai.web.guides import guide_json
 from mexica_ai.web.snapshot_types import (
     AnalysisJson,
     AnnotationJson,
@@ -34,7 +37,9 @@ from mexica_ai.web.telling import Telling
 from mexica_ai.web.turn_entry import Draft, ending_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from mexica_ai.table import Event
 
 
 class Game(Kept):
@@ -52,6 +57,8 @@ class Game(Kept):
         The state of its jobs, as pages show it.
     drill : Drill or None
         The drill whose exercise it shows; then nothing is played in it, but answered.
+    clock : Clock or None
+        Of its persons, as it runs.
     """
 
     def __init__(self, table: Table, ident: str | None = None) -> None:
@@ -63,18 +70,39 @@ class Game(Kept):
         self.thinking: JsonObject | None = None
         self.analysis: JsonObject | None = None
         self.drill = Drill(table) if table.started.exercises else None
+        self.clock = table.clock
         self.telling = Telling()
-        self._drafted: Draft | None = None
-        self._snapshots: dict[tuple[int | None, bool], StateJson] = {}
+        self._drafted: dict[str, Draft] = {}  # by language
+        self._snapshots: dict[tuple[int | None, bool, int | None, str], StateJson] = {}
         self._seen: dict[int, list[list[str]]] = {}
+
+    def beside(self, table: Table) -> Sequence[Event]:
+        """Return how the clock stands when a command leads to a table, if it changes."""
+        if self.clock is None:
+            return []
+        clock = clocks.follow(self.clock, self.table, table)
+        return [] if clock is self.clock else [Timed(clocks.paused(clock))]
+
+    def resume_clock(self) -> None:
+        """Let the clock run after a pause of the process."""
+        if self.clock is not None:
+            self.clock = self.clock.resume(clocks.now_s())
+
+    def keep_clock(self) -> None:
+        """Write on disk how the clock stands, before the process ends."""
+        if (clock := self.clock) is not None and clock.falls_at() is not None and not self.is_deleted:
+            self.change(lambda table: [Timed(clocks.paused(clock))])
 
     def follow(self, before: Table) -> None:
         """Forget what was worked out from the table before."""
         table = self.table
+        if table.clock is not before.clock:
+            self.clock = table.clock
+            self.resume_clock()
         if self.drill is not None:
             self.drill.follow(table)
         if table.version != before.version:
-            self._drafted = None
+            self._drafted.clear()
             self._snapshots.clear()
         if table.positions is before.positions and table.seats is before.seats:
             return
@@ -139,7 +167,7 @@ class Game(Kept):
 
     @property
     def waiting(self) -> str:
-        """The next to act: person, engine, event or over."""
+        """The next to act: person, engine, event, guide or over."""
         return self.table.waiting
 
     @property
@@ -174,6 +202,7 @@ class Game(Kept):
             "scores": self.now.scores,
             "winners": self.table.winners,
             "drill": None if self.drill is None else self.drill.summary(),
+            "guide": guide_json(self.table),
         }
 
     # --- views
@@ -207,12 +236,12 @@ class Game(Kept):
 
     def drafted(self) -> Draft:
         """Return the turn being entered, with the position after its actions."""
-        if self._drafted is None:
+        if language() not in self._drafted:
             seat = self.mover
             if seat is None or seat not in self.persons:
                 return Draft(self.now)
-            self._drafted = commands.drafted(self.table, seat, self.table.draft)
-        return self._drafted
+            self._drafted[language()] = commands.drafted(self.table, seat, self.table.draft)
+        return self._drafted[language()]
 
     def ending(self) -> str | None:
         """Return the action that only ends the turn being entered, None if there is none."""
@@ -242,8 +271,9 @@ class Game(Kept):
         return record_of(self.table, [seat.name for seat in self.seats])
 
     def record(self) -> JsonObject:
-        """Return the record, with evaluations if there are any."""
-        record, table = self.plain_record(), self.table
+        """Return the record, with its lines, and with evaluations if there are any."""
+        table = self.table
+        record = record_of(table, [seat.name for seat in self.seats], table.lines)
         if not table.evaluations:
             return record
         evaluations = [one for _, one in sorted(table.evaluations.items())]
@@ -257,23 +287,28 @@ class Game(Kept):
         Parameters
         ----------
         viewer : int or None
-            The seat of the page; None: the person to move.
+            The seat of the page; None: the person to move. One with an invitation has the page of that, which gets
+            nothing that an engine has found, until the game is over.
         """
-        viewer = visibility.viewer_for(self.table, viewer)
+        guest = viewer if viewer in self.table.invites else None
+        viewer = visibility.viewer_for(self.table, None if guest is not None and self.is_over else viewer)
         handover = visibility.handover(self.table, viewer)
-        key = (viewer, handover is not None)
+        key = (viewer, handover is not None, guest, language())
         if key not in self._snapshots:
-            self._snapshots[key] = snapshot_of(self, viewer, handover)
-        is_hidden = handover is not None
-        analysis = self.analysis
+            self._snapshots[key] = snapshot_of(self, viewer, handover, guest)
+        is_hidden = handover is not None or (guest is not None and not self.is_over)
+        analysis, thinking = self.analysis, self.thinking
         if analysis is not None and (is_hidden or analysis["viewer"] != viewer):
             analysis = None
+        if thinking is not None and guest is not None:
+            thinking = {**thinking, "message": ""}
         annotation = self.annotation_json(turns=self.is_open and not is_hidden)
         annotation.setdefault("turns", [])
         return {
             **self._snapshots[key],
             "version": self.version,
-            "thinking": cast("ThinkingJson | None", self.thinking),
+            "clock": clocks.clock_json(self),
+            "thinking": cast("ThinkingJson | None", thinking),
             "analysis": cast("AnalysisJson | None", analysis),
             "annotation": annotation,
             "drill": None if self.drill is None else self.drill.to_json(),

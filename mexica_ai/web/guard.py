@@ -2,12 +2,14 @@
 
 Every page in the browser of its user can reach a local server. So a request must name the server's address in its
 ``Host`` (against DNS rebinding), must not come from a page of another origin, and must have the cookie of the session,
-which a browser gets in exchange for the token of the URL. Without it a person sees a page that says what to do.
+which a browser gets in exchange for the token of the URL. Without it a person sees a page that says what to do. The
+link of a seat gives the cookie of a guest, who may ask for what `guests` passes.
 """
 
 from __future__ import annotations
 
 import hmac
+from collections.abc import Iterator
 from http.cookies import CookieError, SimpleCookie
 from importlib import resources
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -16,6 +18,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mexica_ai.web import guests
 from mexica_ai.web.credentials import Credentials
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.responses import error_response
@@ -25,8 +28,8 @@ MAX_RECORD = 1 << 20
 LARGE = ("/api/games", "/api/draw", "/api/validate", "/api/edit")  # may have bodies of `MAX_RECORD`
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
-    "trusted-types lit-html board"
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types lit-html board"
 )
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -49,6 +52,8 @@ class Guard:
     ----------
     app : ASGI application
     credentials : Credentials
+    find : callable
+        Returns the table of a game, None if there is none; for its invitations.
     port : int
         The port in use.
     is_lasting : bool
@@ -63,6 +68,7 @@ class Guard:
         self,
         app: ASGIApp,
         credentials: Credentials,
+        find: guests.Find,
         *,
         port: int,
         is_lasting: bool = True,
@@ -72,7 +78,8 @@ class Guard:
         self._app, self._port = app, port
         self._scheme = "https" if is_tls else "http"
         self._origin = origin
-        self._token, self._session = credentials
+        self._token, self._session, self._key = credentials
+        self._find = find
         self._max_age = COOKIE_S if is_lasting else None
         # Cookies ignore ports, so two servers on one machine need two names.
         self._cookie = f"mexica_ai_{port}"
@@ -122,10 +129,16 @@ class Guard:
             raise ApiError(403, "WRONG_SITE", "the request comes from a page of another site")
         if is_page and path == "/" and b"token=" in scope["query_string"]:
             return self._exchange(scope, headers)
+        if is_page and (links := _query(scope).get("invite")) and (game := guests.game_of(path, {})):
+            return self._accept(scope, headers, game, links[-1])
         if path in _PUBLIC and method in ("GET", "HEAD"):
             return None
         if not self._has_session(headers):
-            raise ApiError(401, "NO_SESSION", "open the URL that `mexica-ai web` printed")
+            guest = self._guest(scope, headers)
+            if guest is None:
+                raise ApiError(401, "NO_SESSION", "open the URL that `mexica-ai web` printed, or the link of a seat")
+            guests.check(guest, self._find, method, path)
+            guests.note(scope, guest)
         if method in _CHANGES:
             if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
                 raise ApiError(415, "WRONG_CONTENT_TYPE", "expected the Content-Type application/json")
@@ -149,27 +162,52 @@ class Guard:
                 401, "WRONG_TOKEN", "the token is of another process; open the URL that `mexica-ai web` printed"
             )
         rest = urlencode(query, doseq=True)
-        response = RedirectResponse("/" + (f"?{rest}" if rest else ""), 303)
-        # With Strict Chromium sends no cookie after the redirect from the file that opens the browser.
-        response.set_cookie(
-            self._cookie,
-            self._session,
-            max_age=self._max_age,
-            httponly=True,
-            samesite="lax",
-            secure=self._is_secure,
-        )
+        return self._admit("/" + (f"?{rest}" if rest else ""), self._cookie, self._session)
+
+    def _accept(self, scope: Scope, headers: Headers, game: str, link: str) -> Response:
+        """Return the redirect to the game of a link, with the cookie of its seat in exchange for the token.
+
+        A browser that has the session of the owner, or that of the seat, needs none.
+        """
+        path = f"/g/{game}"
+        guest = guests.by_link(self._key, self._find, game, link)
+        if self._has_session(headers) or (guest is None and self._guest(scope, headers) is not None):
+            return RedirectResponse(path, 303)
+        if guest is None:
+            raise ApiError(401, "WRONG_TOKEN", "the link is worthless by now; ask for a new one")
+        return self._admit(path, self._name(guest.game), guests.cookie_of(self._key, guest))
+
+    def _admit(self, path: str, name: str, value: str) -> Response:
+        """Return the redirect to a page, with a cookie."""
+        response = RedirectResponse(path, 303)
+        # With Strict Chromium sends no cookie after the redirect from the file that opens the browser, or from a chat.
+        response.set_cookie(name, value, max_age=self._max_age, httponly=True, samesite="lax", secure=self._is_secure)
         return response
 
     def _has_session(self, headers: Headers) -> bool:
         is_valid = False
-        for line in headers.getlist("cookie"):
-            try:
-                cookie = SimpleCookie(line).get(self._cookie)
-            except CookieError:
-                continue
-            is_valid |= cookie is not None and hmac.compare_digest(cookie.value.encode(), self._session.encode())
+        for name, value in _cookies(headers):
+            is_valid |= name == self._cookie and hmac.compare_digest(value.encode(), self._session.encode())
         return is_valid
+
+    def _name(self, game: str) -> str:
+        """Return the name of the cookie of guests of a game: a browser may play in several."""
+        return f"{self._cookie}_{game}"
+
+    def _guest(self, scope: Scope, headers: Headers) -> guests.Guest | None:
+        """Return whose request it is: of the game that it is about, or of any game if it is about none."""
+        asked = guests.game_of(scope["path"], _query(scope))
+        prefix = self._name("" if asked is None else asked)
+        tried = 0
+        for name, value in _cookies(headers):
+            if not name.startswith(prefix) or (asked is not None and name != prefix):
+                continue
+            tried += 1
+            if tried > guests.MAX_COOKIES:
+                break
+            if guest := guests.by_cookie(self._key, self._find, name.removeprefix(self._name("")), value):
+                return guest
+        return None
 
     def _hosts(self, scope: Scope) -> set[str]:
         """Return the allowed values of Host: the address that the connection came to, and localhost."""
@@ -200,6 +238,20 @@ class _LimitedReceive:
             if self._size > self._max_size:
                 raise ApiError(413, "TOO_LARGE", f"the body has more than {self._max_size} bytes")
         return message
+
+
+def _cookies(headers: Headers) -> Iterator[tuple[str, str]]:
+    """Yield the names and values of all cookies of a request."""
+    for line in headers.getlist("cookie"):
+        try:
+            found = SimpleCookie(line)
+        except CookieError:
+            continue
+        yield from ((name, cookie.value) for name, cookie in found.items())
+
+
+def _query(scope: Scope) -> dict[str, list[str]]:
+    return parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
 
 
 def _is_page(scope: Scope) -> bool:

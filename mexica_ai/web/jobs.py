@@ -21,18 +21,21 @@ from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines import EngineSpec
+from mexica_ai.game.messages import noted, say, speaking
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.rpc.client import AsyncClient
-from mexica_ai.table import Seat
+from mexica_ai.seats import Seat
 from mexica_ai.web import commands, pictures
+from mexica_ai.web.clocks import Flags
 from mexica_ai.web.drills import SEARCH_S, Drill
 from mexica_ai.web.engines import Engines
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub
 from mexica_ai.web.games import Game
+from mexica_ai.web.guests import may_follow
 from mexica_ai.web.snapshot_types import EvaluationJson
 from mexica_ai.web.snapshots import evaluation_json
 from mexica_ai.web.telling import tell_line
@@ -49,12 +52,12 @@ WAIT_S = 3600.0  # longest wait for a slot
 MAX_LINE = 3  # most turns of an expected line
 
 STOP_WORDS = {
-    "time": "time limit reached",
-    "iterations": "iteration limit reached",
-    "memory": "memory full",
-    "stopped": "stopped",
-    "forced": "only one legal turn",
-    "settled": "settled: the runner-up cannot catch up",
+    "time": noted("time limit reached"),
+    "iterations": noted("iteration limit reached"),
+    "memory": noted("memory full"),
+    "stopped": noted("stopped"),
+    "forced": noted("only one legal turn"),
+    "settled": noted("settled: the runner-up cannot catch up"),
 }
 
 _logger = logging.getLogger("mexica_ai.web")
@@ -81,6 +84,7 @@ class Jobs:
         self._analyses: _Tasks = {}
         self._annotations: _Tasks = {}
         self._judged: _Tasks = {}
+        self.flags = Flags(self.send_state)
         self._serial = 0
 
     @staticmethod
@@ -104,21 +108,31 @@ class Jobs:
         """Send the state of a game to all its pages, to each in its view."""
         if game.is_deleted:
             return
+        self.flags.watch(game)
         for stream in list(self._hub.of(game.id)):
             try:
-                snapshot = game.snapshot(stream.viewer)
+                with speaking(stream.language):
+                    snapshot = game.snapshot(stream.viewer) if may_follow(stream, game.table) else None
             except ApiError:  # its viewer is no person any more
+                snapshot = None
+            if snapshot is None:
                 stream.close()
-                continue
-            stream.put("state", self._event(game, snapshot=snapshot))
+            else:
+                stream.put("state", self._event(game, snapshot=snapshot))
 
     @staticmethod
     def _event(game: Game, **data: Any) -> JsonObject:
         return {"game": game.id, "version": game.version, **data}
 
-    def _broadcast(self, game: Game, event: str, **data: Any) -> None:
-        if not game.is_deleted:
-            self._hub.broadcast(game.id, event, self._event(game, **data))
+    def _broadcast(self, game: Game, event: str, for_guests: JsonObject | None, **data: Any) -> None:
+        """Send an event to all pages of a game; in one for guests other data, or nothing, until the game is over."""
+        if game.is_deleted:
+            return
+        for stream in list(self._hub.of(game.id)):
+            if stream.guest is None or game.is_over:
+                stream.put(event, self._event(game, **data))
+            elif for_guests is not None:
+                stream.put(event, self._event(game, **{**data, **for_guests}))
 
     # --- turns of engines
 
@@ -241,7 +255,7 @@ class Jobs:
             "state": state,
             "message": message,
         }
-        self._broadcast(game, "thinking", **game.thinking)
+        self._broadcast(game, "thinking", {"message": ""}, **game.thinking)
 
     async def stop_thinking(self, game: Game) -> None:
         """Let the engine that thinks play its best turn so far."""
@@ -348,6 +362,7 @@ class Jobs:
                     last = {**head, **_analysis(position, result)}
                     for candidate in last["candidates"]:
                         turns = [candidate["turn"], *candidate["line"]]
+                        candidate["target"] = _first_target(game, position, candidate["turn"])
                         candidate["line"] = pictures.playable(game, seen, head["at"], turns)[1:]
                         candidate |= _words(game, position, head["at"], candidate, told)
                     now = time.monotonic()
@@ -359,7 +374,7 @@ class Jobs:
             self._send_analysis(game, {**(last or {**head, **_NO_RESULT}), **failed})
         except asyncio.CancelledError:
             if last is not None:
-                game.analysis = {**last, "stop_reason": "stopped", "stop_text": STOP_WORDS["stopped"]}
+                game.analysis = {**last, "stop_reason": "stopped", "stop_text": say(STOP_WORDS["stopped"])}
             raise
 
     def _send_analysis(self, game: Game, data: JsonObject) -> None:
@@ -368,7 +383,10 @@ class Jobs:
             return
         for stream in list(self._hub.of(game.id)):
             with contextlib.suppress(ApiError):
-                if game.require_view(stream.viewer) == data["viewer"]:
+                if stream.guest is not None and not game.is_over:
+                    continue
+                viewer = stream.viewer if stream.guest is None else None
+                if game.require_view(viewer) == data["viewer"]:
                     stream.put("analysis", self._event(game, **data))
 
     async def end_analysis(self, game: Game) -> None:
@@ -391,7 +409,9 @@ class Jobs:
     # --- annotations
 
     def annotate(self, game: Game, seconds: float) -> None:
-        """Evaluate the turns of a game that have no evaluation yet."""
+        """Evaluate the turns of a game that have no evaluation yet; what runs already, goes on."""
+        if game in self._annotations and game.table.seconds == seconds:
+            return
         if game in self._annotations:
             self._annotations.pop(game).cancel()
         elif len(self._annotations) >= MAX_ANNOTATIONS:
@@ -430,7 +450,7 @@ class Jobs:
         data: JsonObject = {**game.annotation_json(turns=False)}
         if turn is not None and game.is_open:
             data["turn"] = turn
-        self._broadcast(game, "annotation", **data)
+        self._broadcast(game, "annotation", None, **data)
 
     async def end_annotation(self, game: Game) -> None:
         """Stop the annotation of a game; it can go on later."""
@@ -491,6 +511,7 @@ class Jobs:
         for tasks in (self._turns, self._analyses, self._annotations, self._judged):
             if (task := tasks.pop(game, None)) is not None:
                 task.cancel()
+        self.flags.forget(game)
         self.engines.close(game)
 
     async def close(self) -> None:
@@ -533,6 +554,12 @@ def _words(
     return told[key]
 
 
+def _first_target(game: Game, position: Position, turn: list[str]) -> str:
+    """Return where on the board a turn begins; "" if its first action has no place."""
+    paths = game.kind.picture.entry(turn[0], position.to_json()).paths if turn else ()
+    return paths[0] if paths else ""
+
+
 _NO_RESULT: JsonObject = {"seat": None, "candidates": [], "iterations": 0, "seconds": 0.0, "speed": 0}
 
 
@@ -555,6 +582,6 @@ def _analysis(position: Position, result: Result) -> JsonObject:
         "seconds": round(result.seconds, 3),
         "speed": round(result.iterations / result.seconds) if result.seconds > 0 else 0,
         "stop_reason": result.stop_reason,
-        "stop_text": STOP_WORDS.get(result.stop_reason, result.stop_reason),
+        "stop_text": say(STOP_WORDS.get(result.stop_reason, result.stop_reason)),
         "why": explain(position, result).sentences if result.stop_reason else [],
     }

@@ -106,10 +106,11 @@ async def _serve(config: WebConfig) -> None:
         own = credentials.load(folder.path, port, is_new=config.is_new)
         private = stack.enter_context(folder.private())
         client = await stack.enter_async_context(_service(config, private))
-        site = Site(folder, client, config.engines)
+        site = Site(folder, client, config.engines, own.invites)
         guard = Guard(
             make_app(site),
             own,
+            site.table_of,
             port=port,
             is_lasting=config.port != 0,
             is_tls=bool(config.tls_certificate),
@@ -138,6 +139,7 @@ async def _serve(config: WebConfig) -> None:
         waiting.cancel()
         accepting.cancel()
         site.hub.close()
+        site.store.keep_clocks()
         await site.jobs.close()
         server.should_exit = True
         await serving

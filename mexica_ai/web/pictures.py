@@ -13,7 +13,7 @@ from mexica_ai.game.steps import play_steps
 from mexica_ai.io.errors import MexicaAIError, PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
-from mexica_ai.table import names_of
+from mexica_ai.seats import names_of
 from mexica_ai.web import boards
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.turn_entry import ENDS, UNCOVERS
@@ -68,6 +68,23 @@ def play_on(game: Game, position: Position, turn: list[str], number: int) -> Pos
     return before
 
 
+def with_events(game: Game, position: Position, turns: list[list[str]], number: int) -> list[list[str]]:
+    """Return turns from a position on with the random events that they leave out, as `play_on` draws them.
+
+    Raises
+    ------
+    MexicaAIError
+        One of them is not legal.
+    """
+    position, whole = position.copy(), []
+    known = len(position.history)
+    for turn in turns:
+        play_on(game, position, turn, number)
+        whole += [list(one) for one in position.history[known:]]
+        known = len(position.history)
+    return whole
+
+
 def _seed(game: Game, number: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{game.id} {number}".encode()).digest()[:7])
 
@@ -112,6 +129,33 @@ def picture(
     chosen = parts if part == "all" else part.split("+")
     if not set(chosen) <= set(parts):
         raise ApiError(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
+    base, steps = steps_of(game, number, viewer, with_turn=with_turn, since=since, line=line, actions=actions)
+    svg = boards.draw(
+        game.kind,
+        base.to_json(),
+        viewer=base.viewer,
+        turn=steps,
+        theme=theme,
+        targets=theme == "page",
+        parts=chosen,
+    )
+    return svg if theme == "page" else _named(svg, names_of(game.seats))
+
+
+def steps_of(
+    game: Game,
+    number: int,
+    viewer: int | None,
+    *,
+    with_turn: bool = False,
+    since: int = 0,
+    line: Sequence[list[str]] = (),
+    actions: Sequence[str] = (),
+) -> tuple[Position, list[tuple[str, JsonObject]]]:
+    """Return the position at which a picture begins, and the actions that it marks with the position after each.
+
+    The parameters are those of `picture`.
+    """
     if since:
         base = game.view_of(game.at(number), viewer)
         now = game.view_of(game.at(number + since), viewer).to_json()
@@ -128,16 +172,7 @@ def picture(
         if actions:
             _settle(base, 0)
         steps = _draft_steps(base, list(actions))
-    svg = boards.draw(
-        game.kind,
-        base.to_json(),
-        viewer=base.viewer,
-        turn=steps,
-        theme=theme,
-        targets=theme == "page",
-        parts=chosen,
-    )
-    return svg if theme == "page" else _named(svg, names_of(game.seats))
+    return base, steps
 
 
 def _named(svg: str, names: Sequence[str]) -> str:

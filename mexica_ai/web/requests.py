@@ -39,11 +39,6 @@ def turn_of(request: Request) -> int:
     return int(text)
 
 
-def viewer_of(request: Request) -> int | None:
-    """Return the seat whose view is requested."""
-    return number_of(request, "viewer")
-
-
 def theme_of(request: Request) -> str:
     """Return the theme of a picture."""
     theme = request.query_params.get("theme", "page")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
-Waiting = Literal["person", "engine", "event", "over"]
+Waiting = Literal["person", "engine", "event", "guide", "over"]
 
 
 class SeatJson(TypedDict):
@@ -15,6 +15,16 @@ class SeatJson(TypedDict):
     name: NotRequired[str | None]  # of a person, or of a named engine
     seconds: NotRequired[float | None]
     title: str
+
+
+class ClockJson(TypedDict):
+    """The clocks of the persons, in seconds."""
+
+    bank: float
+    increment: float
+    left: list[float | None]  # None: no person's
+    running: int | None  # the seat whose time runs now
+    fallen: list[int]
 
 
 class StepJson(TypedDict):
@@ -74,11 +84,11 @@ class TurnJson(TypedDict):
     scored: list[float]
 
 
-class PointsJson(TypedDict):
-    """How a seat has made its points."""
+class GuideJson(TypedDict):
+    """How far the guided first game is."""
 
-    seat: int
-    parts: list[list[Any]]  # kind of action, points
+    step: int  # its index; `of` at the end
+    of: int
 
 
 class ThinkingJson(TypedDict):
@@ -106,6 +116,7 @@ class CandidateJson(TypedDict):
     value: list[float]
     expected_scores: list[float]
     line: list[list[str]]
+    target: str  # of the picture: where the turn begins; "" nowhere
     words: str
     line_words: list[ToldJson]
 
@@ -141,6 +152,10 @@ class EvaluationJson(TypedDict):
     grade: str
     is_unsure: bool
     explanation: list[str]
+    answer: list[str]  # that the search expects
+    answer_text: str
+    answer_words: str
+    shares: list[float]  # of the win, after the turn
 
 
 class AnnotationJson(TypedDict):
@@ -152,6 +167,25 @@ class AnnotationJson(TypedDict):
     done: int
     of: int
     turns: NotRequired[list[EvaluationJson]]
+
+
+class LineTurnJson(TypedDict):
+    """A turn of a line beside the game."""
+
+    actions: list[str]
+    text: str
+    words: str
+    seat: int | None
+    comment: str
+
+
+class LineJson(TypedDict):
+    """A line beside the game, which leaves it or another line after `at` turns from the start of the game."""
+
+    path: str
+    at: int
+    comment: str
+    turns: list[LineTurnJson]
 
 
 class VerdictJson(TypedDict):
@@ -176,6 +210,7 @@ class DrillJson(DrillSummaryJson):
     number: int
     seat: int
     source: str
+    source_turn: int
     turn: list[str]
     text: str
     words: str
@@ -202,7 +237,8 @@ class ShownJson(TypedDict):
     targets: dict[str, str]  # target of the picture: what is there
     text: str
     compact: str
-    points: list[PointsJson] | None
+    lines: list[LineJson]
+    comments: dict[str, str]  # on the turns that were played, by the number of turns so far
 
 
 class StateJson(ShownJson):
@@ -219,6 +255,9 @@ class StateJson(ShownJson):
     names: list[str]
     viewer: int | None
     handover: int | None
+    guest: int | None  # the seat of a page that was opened by an invitation
+    away: list[int]  # the seats that are played by invitations
+    is_mine: bool  # whether this page is to move
     open: bool
     scores: list[float]
     to_move: int | None
@@ -228,6 +267,7 @@ class StateJson(ShownJson):
     waiting: Waiting
     can_take_back: bool
     num_turns: int
+    guide: GuideJson | None
 
 
 class Snapshot(StateJson):
@@ -237,6 +277,7 @@ class Snapshot(StateJson):
     analysis: AnalysisJson | None
     annotation: AnnotationJson
     drill: DrillJson | None
+    clock: ClockJson | None
 
 
 class SummaryJson(TypedDict):
@@ -251,7 +292,59 @@ class SummaryJson(TypedDict):
     scores: NotRequired[list[float]]
     winners: NotRequired[list[int]]
     drill: NotRequired[DrillSummaryJson | None]
+    guide: NotRequired[GuideJson | None]
     error: NotRequired[str]
+
+
+class LevelJson(TypedDict):
+    """A level: its name, a sentence about it, and by game how strong it is; None: not measured."""
+
+    level: int
+    name: str
+    words: str
+    strength: dict[str, str | None]
+
+
+class ResultJson(TypedDict):
+    """A finished game of the owner."""
+
+    id: str
+    game: str
+    seat: int
+    level: int  # of all others; 0: others
+    share: float  # of the win
+    scores: list[float]
+    begun: str
+
+
+class RowJson(TypedDict):
+    """The results in a game against a level."""
+
+    game: str
+    level: int
+    games: int
+    wins: int
+    shared: int
+    losses: int
+    share: float
+    share_of_points: float | None
+    trend: str
+
+
+class NextJson(TypedDict):
+    """The level that comes next in a game."""
+
+    level: int
+    words: str
+
+
+class ResultsJson(TypedDict):
+    """The owner's results, the newest first, and what follows from them."""
+
+    levels: list[LevelJson]
+    results: list[ResultJson]
+    statistics: list[RowJson]
+    next: dict[str, NextJson]
 
 
 class OptionInfo(TypedDict):
@@ -306,6 +399,8 @@ class GameInfo(TypedDict):
     grid: GridInfo | None
     proposals: ProposalsInfo | None
     examples: list[ExampleInfo]
+    languages: list[str]  # of its rules in words; none without them
+    has_guide: bool
 
 
 class CapsInfo(TypedDict):
@@ -324,3 +419,77 @@ class Info(TypedDict):
     levels_default: int
     engines: list[str]
     caps: CapsInfo
+
+
+class BlockJson(TypedDict):
+    """A paragraph, a list or a table: rows of cells, each a text as runs of which each second one is strong."""
+
+    kind: Literal["text", "list", "numbers", "table"]
+    rows: list[list[list[str]]]
+
+
+class SectionJson(TypedDict):
+    """A section of the rules."""
+
+    name: str  # the same in all languages
+    title: str
+    level: int
+    blocks: list[BlockJson]
+
+
+class SignJson(TypedDict):
+    """A sign of a game's pictures."""
+
+    sign: str
+    words: str
+
+
+class RulesJson(TypedDict):
+    """The rules of a game in words."""
+
+    title: str
+    languages: list[str]
+    sections: list[SectionJson]
+    legend: list[SignJson]
+
+
+class GuideStepInfo(TypedDict):
+    """A step of a guided first game."""
+
+    do: str
+    why: str
+    look: list[str]  # targets and marks of the picture to point at
+
+
+class GuideInfo(TypedDict):
+    """The words of a guided first game."""
+
+    intro: str
+    end: str
+    steps: list[GuideStepInfo]
+
+
+class HintsJson(TypedDict):
+    """Words for what a picture shows."""
+
+    hints: dict[str, str]  # by target, or mark of what is no target
+
+
+class ProjectedJson(TypedDict):
+    """The points of the seats if a position were scored."""
+
+    points: list[float] | None
+
+
+class ScoreRowJson(TypedDict):
+    """Where points came from."""
+
+    section: str
+    label: str
+    points: list[float]
+
+
+class SheetJson(TypedDict):
+    """The score sheet of a game."""
+
+    rows: list[ScoreRowJson]

@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING, cast
 from mexica_ai import __version__
 from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.game.details import cost_text
+from mexica_ai.game.messages import say
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
-from mexica_ai.table import names_of, seats_json
+from mexica_ai.seats import names_of, seats_json
 from mexica_ai.web.clicks import named
 from mexica_ai.web.commands import take_back_limit
+from mexica_ai.web.guides import guide_json
 from mexica_ai.web.snapshot_types import (
     DraftJson,
     EntryJson,
     EvaluationJson,
-    PointsJson,
     SeatJson,
     ShownJson,
     StateJson,
     TurnJson,
     Waiting,
 )
+from mexica_ai.web.study import comments_json, lines_json
 from mexica_ai.web.turn_entry import Draft, blocked_tools, entries_of, walks_json, why_not_ended
+from mexica_ai.web.visibility import is_theirs
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
@@ -53,14 +56,25 @@ _NOTHING: ShownJson = {
     "targets": {},
     "text": "",
     "compact": "",
-    "points": None,
+    "lines": [],
+    "comments": {},
 }
 
 
-def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> StateJson:
-    """Return the part of a snapshot that changes only with the version; a handover leaves out all that is hidden."""
+def snapshot_of(game: Game, viewer: int | None, handover: int | None, guest: int | None) -> StateJson:
+    """Return the part of a snapshot that changes only with the version; a handover leaves out all that is hidden.
+
+    `guest` is the seat of a page that was opened by an invitation.
+    """
     now = game.now
-    shown = _NOTHING if handover is not None else _shown(game, viewer)
+    is_mine = (
+        game.mover is not None
+        and game.mover in game.persons
+        and viewer in (None, game.mover)
+        and is_theirs(game.table, guest, game.mover)
+    )
+    has_notes = game.is_open and (guest is None or game.is_over)  # those of the owner are for the owner until then
+    shown = _NOTHING if handover is not None else _shown(game, viewer, is_mine, has_notes)
     return {
         "id": game.id,
         "run": RUN,
@@ -73,6 +87,9 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> StateJs
         "names": names_of(game.seats),
         "viewer": viewer,
         "handover": handover,
+        "guest": guest,
+        "away": sorted(game.table.invites),
+        "is_mine": is_mine,
         "open": game.is_open,
         "scores": now.scores,
         "to_move": game.mover,
@@ -80,29 +97,30 @@ def snapshot_of(game: Game, viewer: int | None, handover: int | None) -> StateJs
         "resigned": game.table.resigned,
         "winners": game.table.winners,
         "waiting": cast("Waiting", game.waiting),
-        "can_take_back": take_back_limit(game.table) is not None,
+        "can_take_back": take_back_limit(game.table, guest) is not None,
         "num_turns": len(game.positions) - 1,
+        "guide": guide_json(game.table),
         **shown,
     }
 
 
-def _shown(game: Game, viewer: int | None) -> ShownJson:
+def _shown(game: Game, viewer: int | None, is_mine: bool, has_notes: bool) -> ShownJson:
     """Return what a viewer sees of the turns, the position and the turn being entered."""
-    is_mine = game.mover is not None and game.mover in game.persons and viewer in (None, game.mover)
     draft = game.drafted() if is_mine else Draft(game.view_of(game.now, viewer))
     position = draft.position
     is_entering = is_mine and not draft.is_ended
     entries = entries_of(position) if is_entering else []
     return {
         "turns": _turns(game, viewer),
-        "draft": _draft_json(game, draft, position) if is_mine else _NO_DRAFT,
+        "draft": _draft_json(game, draft, position) if is_mine else {**_NO_DRAFT, "commit": say("End turn")},
         "entries": entries,
         "walks": walks_json(position) if entries else [],
         "blocked": _blocked(game, position, entries) if is_entering else {},
         "targets": game.kind.picture.describe_targets(position.to_json()),
         "text": str(position),
         "compact": position.to_compact(),
-        "points": _points(game) if game.is_over else None,
+        "lines": lines_json(game) if has_notes else [],
+        "comments": comments_json(game) if has_notes else {},
     }
 
 
@@ -146,7 +164,7 @@ def _draft_json(game: Game, draft: Draft, position: Position) -> DraftJson:
         "wasted": "" if draft.is_ended else game.kind.clicks.wasted(fields),
         "commit": _commit_label(game, draft),
         "why_not": "" if can_end else named(why_not_ended(game.kind, position), names),
-        "warning": "This reveals something hidden, so it cannot be undone." if draft.reveals else "",
+        "warning": say("This reveals something hidden, so it cannot be undone.") if draft.reveals else "",
     }
 
 
@@ -159,33 +177,9 @@ def _blocked(game: Game, position: Position, entries: list[EntryJson]) -> dict[s
 def _commit_label(game: Game, draft: Draft) -> str:
     """Return the caption of the button that ends the turn: what it uncovers, if the turn goes on afterwards."""
     if not draft.reveals:
-        return "End turn"
+        return say("End turn")
     tool = game.kind.picture.entry(game.draft[-1], game.view_of(game.now, game.mover).to_json()).tool
-    return next((one.label for one in game.kind.picture.tools if one.name == tool), "End turn")
-
-
-def _points(game: Game) -> list[PointsJson]:
-    """Return the points of each seat by kind of action."""
-    labels = {tool.name: tool.label for tool in game.kind.picture.tools}
-    parts: list[dict[str, float]] = [{} for _ in range(game.now.players)]
-    for seat, points in enumerate(game.positions[0].scores):
-        if points:
-            parts[seat]["Before this game"] = points
-    for index, turn in enumerate(game.turns):
-        position = game.positions[index].copy()
-        for action in turn:
-            before, started, can_end = position.scores, position.state.turn, False
-            label = "Random events"
-            if not position.is_chance:
-                entry = game.kind.picture.entry(action, position.to_json())
-                label, can_end = labels.get(entry.tool, entry.tool or action), not entry.targets
-            position.push_action(action)
-            if can_end and position.state.turn != started:
-                label = "Scored after a turn"
-            for seat, (new, old) in enumerate(zip(position.scores, before, strict=True)):
-                if new != old:
-                    parts[seat][label] = parts[seat].get(label, 0) + new - old
-    return [{"seat": seat, "parts": [list(part) for part in own.items()]} for seat, own in enumerate(parts)]
+    return say(next((one.label for one in game.kind.picture.tools if one.name == tool), "End turn"))
 
 
 def evaluation_json(game: Game, one: TurnEvaluation) -> EvaluationJson:
@@ -199,7 +193,11 @@ def evaluation_json(game: Game, one: TurnEvaluation) -> EvaluationJson:
         "choice_text": TURN_SEPARATOR.join(one.choice),
         "choice_words": game.telling.choice(game, one.turn_index, one.choice),
         "is_choice": one.choice == one.turn,
-        "grade": one.grade,
+        "grade": say(one.grade),
         "is_unsure": one.is_unsure,
         "explanation": one.explanation,
+        "answer": one.answer,
+        "answer_text": TURN_SEPARATOR.join(one.answer),
+        "answer_words": game.telling.choice(game, one.turn_index + 1, one.answer) if one.answer else "",
+        "shares": [round(share, 3) for share in one.after],
     }

@@ -5,39 +5,37 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mexica_ai.analysis.annotate import TurnEvaluation, recorded_evaluations, replay_played
+from mexica_ai.analysis.annotate import (
+    TurnEvaluation,
+    check_evaluated,
+    explained,
+    recorded_evaluations,
+    replay_played,
+)
 from mexica_ai.analysis.drill import Exercise
 from mexica_ai.game import registry
+from mexica_ai.game.clock import Clock, new_clock
+from mexica_ai.game.notes import notes_of
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.position_text import position_data
 from mexica_ai.game.records import parse_record
+from mexica_ai.game.variations import Line, lines_of, walk
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Nullable, check_options, check_shape
-from mexica_ai.table import (
-    OTHER,
-    SEAT,
-    Annotated,
-    Evaluated,
-    Event,
-    Resigned,
-    Seat,
-    Started,
-    Table,
-    Turned,
-    begin,
-    fold,
-    read_event,
-    read_started,
-)
-from mexica_ai.web.commands import MAX_TURNS
+from mexica_ai.seats import OTHER, SEAT, Seat
+from mexica_ai.session import same_deal
+from mexica_ai.table import Annotated, Evaluated, Event, Posed, Resigned, Started, Table, Turned, begin, fold
+from mexica_ai.table_lines import read_event, read_started
+from mexica_ai.web.commands import MAX_LINES, MAX_TURNS
 from mexica_ai.web.drills import exercises_of_game, exercises_of_text, looks_like_drill
 from mexica_ai.web.errors import ApiError, api_error
 from mexica_ai.web.games import Game
+from mexica_ai.web.guides import begin_guide
 from mexica_ai.web.seats import DEFAULT_LEVEL, DEFAULT_SECONDS, bad_value, read_seat
 from mexica_ai.web.several import choose, records_of
 from mexica_ai.web.visibility import require_open
@@ -53,12 +51,16 @@ _NEW = {
     "example?": str,
     "record?": Nullable(int),
     "from?": str,
-    "mistakes?": {"seat": Nullable(int)},
+    "guide?": str,
+    "mistakes?": {"seat": Nullable(int), "turn?": int},
     "at?": Nullable(int),
     "open?": Nullable(bool),
     "draws?": bool,
+    "clock?": Nullable({"bank_s": float, "increment_s": float}),
+    "again?": str,
+    "by?": int,
 }
-_SOURCES = ("game", "position", "text", "example", "from")
+_SOURCES = ("game", "position", "text", "example", "from", "guide", "again")
 
 
 def create(
@@ -111,6 +113,9 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
             reason="BAD_REQUEST",
             path=path,
         )
+    if "guide" in data:
+        check_shape(data, {"guide": str}, path)
+        return Game(begin_guide(data["guide"], _now(), _new_version()))
     text = data.get("text")
     if "example" in data:
         if data["example"] not in examples:
@@ -120,8 +125,12 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
         raise NotationError(
             f"{path}.record: expected with text or example", reason="BAD_REQUEST", path=f"{path}.record"
         )
+    if "again" in data:
+        return Game(_same_deal(find(data["again"]).table, data.get("by", 1)))
     if (exercises := _exercises(data, text, find, path)) is not None:
-        return Game(_drill_table(exercises))
+        if data.get("clock") is not None:
+            raise bad_value(f"{path}.clock", data["clock"], "null, for it is a drill")
+        return Game(_drill_table(exercises, data.get("mistakes", {}).get("turn", 0)))
     if "from" in data:
         start = _from_game(find(data["from"]), data.get("at"))
     elif text is not None:
@@ -138,13 +147,49 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
     is_shared = data.get("open")
     if is_shared is None:
         is_shared = start.is_review and not has_engines
-    started = Started(position.start, tuple(seats), _now(), is_shared, data.get("draws", True))
+    started = Started(
+        position.start,
+        tuple(seats),
+        _now(),
+        is_shared,
+        data.get("draws", True),
+        luck=resolve_seed(None),
+        clock=_clock(data.get("clock"), seats, path),
+        is_dealt="game" in data,
+    )
     events: list[Event] = [Turned(tuple(turn)) for turn in position.history]
     if start.resigned is not None:
         events.append(Resigned(start.resigned))
     if start.evaluations:
         events += [Annotated(start.seconds), *map(Evaluated, start.evaluations)]
+    events += notes_of(start.lines)
     return Game(fold(started, events, _new_version()))
+
+
+def _clock(data: JsonObject | None, seats: Sequence[Seat], path: str) -> Clock | None:
+    """Return the clock of a request."""
+    if data is None:
+        return None
+    if all(seat.kind == "engine" for seat in seats):
+        raise bad_value(f"{path}.clock", data, "null, for no person plays")
+    try:
+        return new_clock(len(seats), data["bank_s"], data["increment_s"])
+    except NotationError as error:
+        where = f"{path}.clock.{error.path}"
+        raise NotationError(f"{path}.clock.{error}", reason=error.reason, path=where) from None
+
+
+def _same_deal(source: Table, by: int) -> Table:
+    """Return the start of a game that is over, in which each player sits some seats further; invitations are gone."""
+    if source.exercise is not None or not source.is_over:
+        raise ApiError(422, "NOT_OVER", "again: expected a game that is over")
+    if not 0 <= by < len(source.seats):
+        raise bad_value("request.by", by, f"seats further: 0 to {len(source.seats) - 1}")
+    start, seats = same_deal(source.positions[0], source.seats, by)
+    begun = source.started
+    clock = None if begun.clock is None else new_clock(len(seats), begun.clock.bank_s, begun.clock.increment_s)
+    started = replace(begun, start=start, seats=tuple(seats), created=_now(), clock=clock, is_guided=False)
+    return begin(started, _new_version())
 
 
 def _now() -> str:
@@ -174,11 +219,12 @@ def _exercises(
     return exercises_of_text(text) if text is not None and looks_like_drill(text) else None
 
 
-def _drill_table(exercises: tuple[Exercise, ...]) -> Table:
-    """Return the table that shows the first exercise of a drill."""
+def _drill_table(exercises: tuple[Exercise, ...], turn: int) -> Table:
+    """Return the table that shows the first exercise of a drill that comes from a turn, counted from 1, or later."""
     position = exercises[0].world
     started = Started(position, (OTHER,) * position.players, _now(), draws=False, exercises=exercises)
-    return begin(started, _new_version())
+    first = next((index for index, one in enumerate(exercises) if one.source.turn >= turn), 0)
+    return begin(started, _new_version()).apply(Posed(first))
 
 
 @dataclass(frozen=True)
@@ -196,6 +242,8 @@ class _Start:
         Of its turns.
     seconds : float or None
         Time of the searches of the evaluations.
+    lines : Line
+        What is kept beside its turns.
     """
 
     position: Position
@@ -203,6 +251,7 @@ class _Start:
     resigned: int | None = None
     evaluations: Sequence[TurnEvaluation] = ()
     seconds: float | None = None
+    lines: Line = field(default_factory=Line)
 
 
 def _from_game(source: Game, number: int | None) -> _Start:
@@ -224,9 +273,17 @@ def _from_text(text: str, number: int | None, path: str) -> _Start:
         return _Start(Position.from_text(text))
     record: JsonObject = parse_record(choose(records_of(text), number, path))
     position = replay_played(record)
+    if "evaluations" in record:
+        check_evaluated(record)  # its turns are told in words
     resigned = record.get("forfeit", {}).get("seat")
     time_s = record.get("evaluations", {}).get("time_s")
-    return _Start(position, True, resigned, recorded_evaluations(record), time_s)
+    evaluations = explained(record, recorded_evaluations(record))
+    lines = lines_of(record)
+    if (number := sum(1 for _ in walk(lines))) > MAX_LINES:
+        raise NotationError(
+            f"variations: given {number - 1}; expected {MAX_LINES} at most", reason="TOO_MANY_LINES", path="variations"
+        )
+    return _Start(position, True, resigned, evaluations, time_s, lines)
 
 
 def _dealt(data: JsonObject) -> Position:

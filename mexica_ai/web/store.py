@@ -83,6 +83,9 @@ class Kept(ABC):
             events, table = command(self.table), self.table
             for event in events:
                 table = table.apply(event)
+            for event in (more := self.beside(table)):
+                table = table.apply(event)
+            events = [*events, *more]
             kept = [event.to_json() for event in events if not isinstance(event, Drafted | HandedOver)]
             if self.journal is not None and kept:
                 self.journal.append(*kept)
@@ -105,6 +108,10 @@ class Kept(ABC):
                 f"version: given {version}; the game is at {newest}",
                 snapshot=self.snapshot(viewer),
             )
+
+    @abstractmethod
+    def beside(self, table: Table) -> Sequence[Event]:
+        """Return what else happens when a command leads to a table."""
 
     @abstractmethod
     def follow(self, before: Table) -> None:
@@ -132,6 +139,15 @@ class Store:
     def __iter__(self) -> Iterator[str]:
         """Yield the ids, those of the newest games first."""
         return reversed(list(self._games))
+
+    def keep_clocks(self) -> None:
+        """Write on disk how the clocks of all games stand, before the process ends."""
+        for game in self._games.values():
+            try:
+                if game is not None:
+                    game.keep_clock()
+            except OSError as error:
+                _logger.warning("the clock of game %s: %s", game and game.id, error)
 
     def find(self, ident: str) -> Game:
         """Return a game; ApiError if there is none. No engine begins to think."""

@@ -6,15 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mexica_ai.game.messages import language
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.words import moments_of, tell_steps, tell_turn, words_of_turn
 from mexica_ai.io.errors import MexicaAIError
-from mexica_ai.table import names_of
+from mexica_ai.seats import Seat, names_of
 from mexica_ai.web.pictures import play_on
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
+
+
+_LINES_KEPT = 500
 
 
 @dataclass(frozen=True)
@@ -43,17 +47,18 @@ class Telling:
     """The turns of one game in words, as its viewers have seen them."""
 
     def __init__(self) -> None:
-        self._told: dict[int | None, list[Told]] = {}
-        self._choices: dict[tuple[int, tuple[str, ...]], str] = {}
+        self._told: dict[tuple[int | None, str], list[Told]] = {}
+        self._choices: dict[tuple[int, tuple[str, ...], str], str] = {}
+        self._lines: dict[tuple[tuple[tuple[str, ...], ...], int, str], list[tuple[int | None, str]]] = {}
         self._start: Position | None = None
-        self._names: list[str] = []
+        self._seats: Sequence[Seat] = ()
 
     def turns(self, game: Game, viewer: int | None) -> list[Told]:
         """Return the turns so far, as a viewer (of `visibility.viewer_for`) has seen them."""
         self._follow(game)
         seen = game.seen_turns(viewer)
         viewer = None if game.is_open else viewer
-        told = self._told.setdefault(viewer, [])
+        told, names = self._told.setdefault((viewer, language()), []), names_of(game.seats)
         same = next(
             (index for index, (one, turn) in enumerate(zip(told, seen, strict=False)) if one.turn != turn),
             min(len(told), len(seen)),
@@ -66,8 +71,8 @@ class Telling:
             told.append(
                 Told(
                     seen[index],
-                    tell_turn(game.kind, moments, seat, self._names),
-                    tell_steps(game.kind, moments, seat, self._names),
+                    tell_turn(game.kind, moments, seat, names),
+                    tell_steps(game.kind, moments, seat, names),
                     game.kind.words.round_of(moments[0].before if moments else position.to_json()),
                 )
             )
@@ -76,10 +81,21 @@ class Telling:
     def choice(self, game: Game, index: int, turn: list[str]) -> str:
         """Return a turn that could have been played instead of one, in words, for somebody who sees all."""
         self._follow(game)
-        key = index, tuple(turn)
+        key = index, tuple(turn), language()
         if key not in self._choices:
-            self._choices[key] = words_of_turn(game.positions[index], turn, self._names)
+            self._choices[key] = words_of_turn(game.positions[index], turn, names_of(game.seats))
         return self._choices[key]
+
+    def line(self, game: Game, turns: tuple[tuple[str, ...], ...], at: int) -> list[tuple[int | None, str]]:
+        """Return the turns of a line after its first `at`, from the start of the game, each as its seat and words."""
+        self._follow(game)
+        key = turns, at, language()
+        if key not in self._lines:
+            if len(self._lines) >= _LINES_KEPT:
+                self._lines.clear()
+            position = game.table.position_along(turns[:at])
+            self._lines[key] = tell_line(game, position, at, list(map(list, turns[at:])))
+        return self._lines[key]
 
     def forget(self, common: int) -> None:
         """Forget the choices that were told in positions from a number on: the game has others there now."""
@@ -87,11 +103,11 @@ class Telling:
 
     def _follow(self, game: Game) -> None:
         """Forget what was told of another game, or with other names."""
-        names = names_of(game.seats)
-        if self._start != game.positions[0] or self._names != names:
-            self._start, self._names = game.positions[0], names
+        if self._start != game.positions[0] or self._seats != game.seats:
+            self._start, self._seats = game.positions[0], game.seats
             self._told.clear()
             self._choices.clear()
+            self._lines.clear()
 
 
 def tell_line(game: Game, position: Position, number: int, turns: Sequence[list[str]]) -> list[tuple[int | None, str]]:

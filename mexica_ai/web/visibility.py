@@ -33,14 +33,23 @@ def viewer_for(table: Table, viewer: int | None) -> int | None:
         return table.exercise.seat if table.hides else None
     if is_open(table):
         return viewer if table.hides else None
-    persons = table.persons
     if viewer is None:
-        last = table.screen if table.screen in persons else persons[0]
-        return table.mover if table.mover in persons else last
-    if viewer not in persons:
+        local = table.local
+        last = table.screen if table.screen in local else local[0]
+        return table.mover if table.mover in local else last
+    if viewer not in table.persons:
         message = f"viewer: seat {viewer} is an engine's; its hand is hidden"
         raise ApiError(403, "NOT_A_PERSON", message, words="An engine plays this seat; its hand is hidden.")
     return viewer
+
+
+def is_theirs(table: Table, viewer: int | None, seat: int | None) -> bool:
+    """Return whether a seat is played on the page of a viewer: by its invitation, or at the screen of the owner.
+
+    A viewer with an invitation is the page of that; no other page has its view before the end.
+    """
+    holder = viewer if viewer in table.invites else None
+    return seat is not None and (seat if seat in table.invites else None) == holder
 
 
 def handover(table: Table, viewer: int | None) -> int | None:
@@ -48,10 +57,10 @@ def handover(table: Table, viewer: int | None) -> int | None:
 
     `viewer` is the seat that `viewer_for` returns.
     """
-    if is_open(table) or len(table.persons) < 2:
+    if is_open(table) or len(table.local) < 2 or viewer in table.invites:
         return None
     mover = table.mover
-    if mover in table.persons and mover != table.screen:
+    if mover in table.local and mover != table.screen:
         return mover
     return None if viewer == table.screen else viewer
 

@@ -20,7 +20,7 @@ from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.engines.native import MctsEngine
 from mexica_ai.game import records, registry
 from mexica_ai.io.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
-from mexica_ai.session import Session
+from mexica_ai.session import Session, same_deal
 from mexica_ai.table import seen_turn
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -130,6 +130,19 @@ def test_a_record_goes_on_where_it_ended(play):
     record = play.record()
     assert record["start"] == before["start"]
     assert record["turns"][0] == ["take 2 1"]
+
+
+def test_comments_and_variations_of_a_record_stay_while_it_goes_on(play):
+    position = ai.new_game("nim", piles=[3, 4, 5])
+    position.push(["take 1 1"])
+    variation = {"at": 0, "turns": [["take 2 2"]], "comments": ["why not?"]}
+    record = records.make_record(position, comment="club", comments=["!"], variations=[variation])
+    Path("begun.json").write_text(json.dumps(record))
+    play(["take 2 1", "quit"], "begun.json", "--engine", "random")
+    found = play.record()
+    assert (found["comment"], found["comments"][:2], found["variations"]) == ("club", ["!", ""], [variation])
+    assert len(found["turns"]) > 1
+    ai.replay(found)
 
 
 def test_hints_and_analyses(play, monkeypatch):
@@ -273,6 +286,52 @@ def test_random_sessions_keep_the_record_true(game, tmp_path):
         if path.exists():
             kept = json.loads(path.read_text(encoding="utf-8"))
             assert records.replay(kept).history == kept["turns"] == played.record()["turns"]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_same_deal_again_has_the_players_on_other_seats(game):
+    position = ai.new_game(game, seed=6, players=2 if game == "nim" else 3)
+    start = position.copy()
+    for _ in range(9):
+        if position.is_over:
+            break
+        random_turn(position, random.Random(1))
+    names = ["Ann", "Ben", "Cem"][: position.players]
+    again, players = same_deal(position, names)
+    assert again == start
+    assert again.history == []
+    assert players == names[-1:] + names[:-1]
+    assert same_deal(position, names, 0)[1] == same_deal(position, names, position.players)[1] == names
+    with pytest.raises(NotationError, match=rf"given 1; expected one for each of the {position.players} seats"):
+        same_deal(position, ["Ann"])
+
+
+def random_turn(position, draw):
+    if position.is_chance:
+        position.draw(draw.randrange(1000))
+        return
+    position.push_action(draw.choice(position.legal_actions()))
+    while position.is_within_turn:
+        position.push_action(draw.choice(position.legal_actions()))
+
+
+def test_a_session_again_has_the_engine_on_the_next_seat_and_the_same_luck():
+    first = session("coatl", engines=(1,))
+    again = first.again()
+    assert list(again.engines) == [0]
+    assert again.persons == [1]
+    assert again.position == first.position.start
+    other = Session(first.position.start, {})
+    for one in (first, again, other):
+        draw = random.Random(2)
+        for _ in range(40):
+            if one.position.is_chance:
+                one.draw()
+            else:
+                position = one.position.copy()
+                random_turn(position, draw)
+                one.push(position.history[-1])
+    assert first.position.history == again.position.history != other.position.history
 
 
 def test_no_action_comes_after_the_end_of_a_turn():

@@ -37,6 +37,24 @@ def test_the_pages_are_what_the_results_give(strength):
         assert path.read_text() == text, "make strength"
 
 
+def test_the_ratings_of_levels_are_what_the_results_give(strength):
+    text = strength["ratings"](strength["read_results"](RESULTS))
+    assert (ROOT / "mexica_ai" / "analysis" / "ratings.json").read_text() == text, "make strength"
+    steps = [
+        {"level": 1, "games": 2, "elo": [-40, -60, -20]},
+        {"level": 2, "games": 2, "elo": [100, 70, 130]},
+        {"level": 3, "games": 2, "elo": [50, 10, 90]},
+        {"level": 4, "games": 2, "elo": [200, None, None]},
+        {"level": 5, "games": 2, "elo": [100, 70, 130]},
+    ]
+    measured = json.loads((RESULTS / "mexica-levels.json").read_text())
+    found = json.loads(strength["ratings"]([measured | {"levels": steps}]))["games"]["mexica"]
+    assert found["greedy"] == 40
+    # The errors 30 and 40 add up to 50; above a level that was not measured nothing is known.
+    assert [each["elo"] for each in found["levels"]] == [[0, 0, 0], [100, 70, 130], [150, 100, 200]]
+    assert json.loads(strength["ratings"]([measured | {"weights": "0" * 12}]))["games"] == {}
+
+
 def test_only_what_ships_counts(strength, result):
     readme = (ROOT / "README.md").read_text()
     without = strength["pages"]([], readme)

@@ -20,6 +20,7 @@ from mexica_ai.game.contract import (
     Reasons,
     Secrets,
     Starts,
+    Teaching,
     Text,
     Views,
     Words,
@@ -28,7 +29,7 @@ from mexica_ai.games.nim import notation
 from mexica_ai.v1 import engine_pb2
 
 ROOT = Path(__file__).parents[2]
-PARTS = (Text, Starts, Views, Secrets, Events, Picture, Reasons, Clicks, Learning, Words, Proposals)
+PARTS = (Text, Starts, Views, Secrets, Events, Picture, Reasons, Clicks, Learning, Words, Proposals, Teaching)
 MEMBERS = [(part, field.name) for part in (Game, *PARTS) for field in dataclasses.fields(part)]
 
 

@@ -1,6 +1,7 @@
 """`mexica_ai.testing` finds faults: each game here has one, and the check of its part names it."""
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,7 @@ from mexica_ai import testing
 from mexica_ai.game import registry
 from mexica_ai.game.contract import Events, Learning, Reasons, Secrets, Words
 from mexica_ai.game.entry import Entry, Kind, Target, choice
+from mexica_ai.game.phrases import phrase
 
 NIM, COATL, MEXICA = map(registry.get, ("nim", "coatl", "mexica"))
 START = {game: [game.starts.new_state(2, 1)] for game in (NIM, COATL, MEXICA)}
@@ -99,6 +101,13 @@ FAULTS = [
     ("learning", broken(COATL, "learning", weights=None), "weights lack their layout"),
     ("learning", broken(COATL, "learning", varied=lambda start, rng: {}), "varied gives no valid position"),
     ("proposals", broken(MEXICA, "proposals", judge=lambda state, actions: []), "does not answer"),
+    ("teaching", broken(NIM, "teaching", folder=Path("nowhere")), "lack en.json"),
+    ("teaching", broken(NIM, "teaching", folder=MEXICA.teaching.folder), "the texts lack legend.disc"),
+    ("teaching", broken(NIM, "teaching", legend=("disc", "bell")), "the texts lack legend.bell"),
+    ("teaching", broken(NIM, "teaching", score_sheet=lambda start, moves: []), "the score sheet gives seat"),
+    ("teaching", broken(NIM, "teaching", projected=lambda fields: [0.0, 0.0]), "are not the scores"),
+    ("teaching", broken(MEXICA, "teaching", hints=lambda fields: {}), "marks without words"),
+    ("teaching", broken(MEXICA, "teaching", hints=lambda fields: {"A1": phrase("two")}), "no whole text"),
 ]  # fmt: skip
 
 

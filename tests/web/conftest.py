@@ -86,12 +86,12 @@ def site(tmp_path_factory):
 class Visit:
     """A page in a context of its own, with what went wrong in it."""
 
-    def __init__(self, page, site):
+    def __init__(self, page, site, url=None):
         self.page, self.site, self.wrong = page, site, []
         page.on("pageerror", lambda error: self.wrong.append(str(error)))
         page.on("console", self._note)
         page.set_default_timeout(30_000)
-        page.goto(site.url)
+        page.goto(url or site.url)
 
     def _note(self, message):
         if message.type == "error" or "Content Security Policy" in message.text:
@@ -151,10 +151,10 @@ def visit(browser, site):
     """Make visits; afterwards nothing has gone wrong in any of them."""
     visits = []
 
-    def begin(width=1360, height=900, *, process=site, **options):
+    def begin(width=1360, height=900, *, process=site, url=None, **options):
         options.setdefault("reduced_motion", "reduce")
         context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        visits.append(Visit(context.new_page(), process))
+        visits.append(Visit(context.new_page(), process, url))
         return visits[-1]
 
     yield begin

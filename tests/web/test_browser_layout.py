@@ -166,7 +166,7 @@ def test_small_text_is_enlarged_under_a_resting_pointer(window, game):
     cell = page.locator('.cells [tabindex="0"]')
     cell.focus()
     page.keyboard.press("z")
-    assert page.locator(".zoom p").inner_text() == cell.get_attribute("aria-label")
+    assert page.locator(".zoom p").last.inner_text() == cell.get_attribute("aria-label")
     page.keyboard.press("Escape")
     assert page.locator(".zoom").count() == 0
 

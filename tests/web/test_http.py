@@ -218,6 +218,31 @@ def test_positions_and_records_become_games(page):
         assert made["open"]
 
 
+def test_comments_and_variations_of_a_record_stay(page):
+    position = ai.new_game("nim", piles=[3, 4, 5])
+    position.push("take 1 1")
+    position.push("take 2 1")
+    inner = {"at": 2, "turns": [["take 3 3"]], "comment": "or this"}
+    variation = {"at": 1, "turns": [["take 2 2"], ["take 1 2"]], "comments": ["!", ""], "variations": [inner]}
+    kept = {"comment": "club " * 5000, "comments": ["why?", ""], "variations": [variation]}
+    record = ai.make_record(position, **kept)
+    made = page.call("POST", "/api/games", {"text": json.dumps(record), "seats": PERSONS}, 201)
+    found = page.call("GET", f"/api/games/{made['id']}/record")
+    assert {key: found[key] for key in kept} == kept
+    page.play(made, "take 1 2")
+    found = page.call("GET", f"/api/games/{made['id']}/record")
+    assert (found["comments"], found["variations"]) == (["why?", "", ""], [variation])
+    ai.replay(found)
+
+
+def test_variations_of_a_finished_game_without_its_outcome_are_played(page):
+    start = ai.new_game("nim", piles=[1, 2]).to_json()
+    record = {"game": "nim", "version": 1, "start": start, "turns": [["take 1 1"], ["take 2 2"]]}
+    for turn, status in (("take 1 2", 201), ("take 2 1", 422)):
+        text = json.dumps({**record, "variations": [{"at": 0, "turns": [[turn]]}]})
+        page.call("POST", "/api/games", {"text": text}, status)
+
+
 def test_of_several_records_one_is_chosen(page):
     position = ai.new_game("nim", seed=1, players=3)
     bare = ai.make_record(position)
@@ -329,14 +354,6 @@ def test_resigning_ends_the_game(page):
     assert (back["is_over"], back["num_turns"]) == (False, 1)
     (journal,) = page.folder.rglob(f"*{now['id']}*")
     assert json.loads(journal.read_text().splitlines()[-1]) == {"back": 1}
-
-
-def test_a_finished_game_says_how_points_were_made(page):
-    over = page.call("POST", "/api/games", {"example": "mexica_game.jsonl", "record": 1}, 201)
-    assert over["waiting"] == "over"
-    for seat, points in enumerate(over["points"]):
-        assert sum(number for _, number in points["parts"]) == over["scores"][seat]
-        assert list(dict(points["parts"])) == ["Found a district", "Scored after a turn"]
 
 
 def test_a_tool_that_cannot_be_used_says_why(page):

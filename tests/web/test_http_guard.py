@@ -10,8 +10,8 @@ from pages import PERSON, Process
 NO_DOCUMENT = "default-src 'none'; frame-ancestors 'none'"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
-    "trusted-types lit-html board"
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types lit-html board"
 )
 JSON = {"Content-Type": "application/json"}
 

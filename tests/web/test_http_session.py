@@ -35,7 +35,7 @@ def test_credentials_are_of_a_folder_and_a_port(tmp_path):
     two.mkdir()
     found = [credentials.load(folder, port) for folder in (one, two) for port in (8080, 8081)]
     values = [value for pair in found for value in pair]
-    assert len({*values}) == 8
+    assert len({*values}) == 12
     assert all(len(value) == 43 for value in values)
     assert credentials.load(one, 8080) == found[0]
     assert stat.S_IMODE((one / credentials.NAME).stat().st_mode) == 0o600

@@ -50,6 +50,9 @@ def everything(page, snapshot, viewer):
         texts.append(json.dumps(page.call("GET", f"{path}/position", params={"at": number, **query})))
         for turn in ("0", "1")[: 1 if number == snapshot["num_turns"] else 2]:
             texts.append(page.call("GET", f"{path}/at/{number}/all.svg", params={"turn": turn, **query}))
+            for what in ("hints", "projected"):
+                answer = page.call("GET", f"{path}/at/{number}/{what}", params={"turn": turn, **query})
+                texts.append(json.dumps(answer))
     return texts
 
 

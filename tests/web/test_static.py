@@ -48,11 +48,44 @@ def test_what_the_shell_loads_is_there():
     loaded_later = {
         name for path in STATIC.glob("*.js") for name in re.findall(r"(?<!{)import\('\./([^']+)'\)", path.read_text())
     }
-    assert loaded_later == {"dialogs.js", "editor.js", "home.js", "zoom.js"}
+    assert loaded_later == {
+        "dialogs.js",
+        "editor.js",
+        "friends.js",
+        "guide.js",
+        "home.js",
+        "own.js",
+        "rules.js",
+        "sheet.js",
+        "study.js",
+        "zoom.js",
+    }
     assert scripts - loaded_later == {name for name in named if name.endswith(".js") and "/" not in name}
     assert "<style" not in shell
     assert " style=" not in shell
     assert not re.search(r"<script(?![^>]* src=)", shell)
+
+
+def test_what_browsers_install_is_there_and_has_the_colours_of_the_palette():
+    shell = (STATIC / "index.html").read_text(encoding="utf-8")
+    # Requests of manifests carry the cookie only so.
+    assert '<link rel="manifest" href="/static/manifest.webmanifest" crossorigin="use-credentials">' in shell
+    assert re.findall(r'name="theme-color" content="([^"]+)"', shell) == list(COLORS["paper"])
+    manifest = json.loads((STATIC / "manifest.webmanifest").read_text(encoding="utf-8"))
+    assert manifest["name"] == manifest["short_name"] == "mexica-ai"
+    assert (manifest["start_url"], manifest["scope"], manifest["display"]) == ("/", "/", "standalone")
+    assert manifest["theme_color"] == manifest["background_color"] == COLORS["paper"][0]
+    assert {icon["src"] for icon in manifest["icons"]} == {
+        f"/static/icons/{path.name}" for path in STATIC.glob("icons/*")
+    }
+    assert {(icon["sizes"], icon.get("purpose")) for icon in manifest["icons"]} >= {
+        ("192x192", None),
+        ("512x512", None),
+    }
+    for icon in manifest["icons"]:
+        name = Path(icon["src"]).stem
+        assert name.startswith("maskable") == ("purpose" in icon)
+        assert icon["sizes"] == ("any" if name == "icon" else "x".join([name.rpartition("-")[2]] * 2))
 
 
 @pytest.mark.parametrize("path", sorted(STATIC.glob("*.js")), ids=lambda path: path.name)

@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from mexica_ai.analysis.annotate import TurnEvaluation
+from mexica_ai.game.notes import Note
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import MexicaAIError
-from mexica_ai.table import Seat, Started, begin, fold, read_event, read_started
+from mexica_ai.seats import Seat
+from mexica_ai.table import Started, begin, fold
+from mexica_ai.table_lines import read_event, read_started
 from mexica_ai.web import commands, starts, visibility
 from mexica_ai.web.errors import ApiError
 
@@ -45,6 +48,8 @@ def facts(table):
         "resigned": table.resigned,
         "evaluations": table.evaluations,
         "seconds": table.seconds,
+        "lines": table.tree,
+        "luck": table.started.luck,
     }
 
 
@@ -162,6 +167,21 @@ class Play(RuleBasedStateMachine):
             assert len(self.table.turns) == limit
             assert not self.do(commands.take_back, version)  # a second page with the version before
 
+    @rule(choice=st.integers(0, 10**6))
+    def add_a_variation(self, choice):
+        number = choice % (len(self.table.turns) + 1)
+        position = self.table.positions[number].copy()
+        if position.is_over or position.is_chance:
+            return
+        turn = [position.legal_actions()[-1]]
+        position.push_action(turn[0])
+        while position.is_within_turn:
+            turn.append(position.legal_actions()[choice % len(position.legal_actions())])
+            position.push_action(turn[-1])
+        assert self.do(lambda _: [Note("add", (), number, (tuple(turn),))])
+        assert self.do(lambda _: [Note("comment", (), number, text="better")])
+        assert self.table.tree.comment_on(number) == "better"
+
     @precondition(lambda self: len(self.table.turns) > 4)
     @rule()
     def resign(self):
@@ -254,13 +274,37 @@ def test_a_drill_of_an_older_version_goes_on():
     [
         {"back": 9}, {"back": -1}, {"back": True}, {"person": -1}, {"person": 2}, {"resigned": 2}, {"exercise": 0},
         {"outcome": {"solved": True, "points": 1, "tries": 1}}, {"turn": [7]}, {"turn": [], "more": 1}, {},
-        {"annotation": "x"},
+        {"annotation": "x"}, {"lines": []}, {"lines": {"do": "add", "line": "", "at": 0, "turns": [["take 9 9"]]}},
     ],
 )  # fmt: skip
 def test_what_no_game_can_have_had_is_refused(entry):
     table = begin(Started(Position.from_compact("nim/1 3,5,7 2,0,1,1"), (Seat(), Seat("engine", 1, None, 1.0))))
     with pytest.raises(MexicaAIError):
         fold(table.started, [read_event(entry)])
+
+
+def test_luck_is_of_a_journal_and_decides_events():
+    data = {"game": "coatl", "players": 2, "seed": 1, "seats": [PERSON] * 2, "draws": False, "open": True}
+    game = starts.create(data, names=[], examples={}, find=None)
+    while game.waiting != "event":
+        position = game.now.copy()
+        turn = position.legal_actions()[:1]
+        position.push_action(turn[0])
+        while position.is_within_turn:
+            turn.append(position.legal_actions()[0])
+            position.push_action(turn[-1])
+        game.change(partial(commands.play, turn=turn))
+    again = read_started(game.table.started.to_json())
+    assert again.luck == game.table.started.luck is not None
+    other = fold(again, game.table.events())
+    assert game.table.drawn() == game.table.drawn() == other.drawn()
+    head = game.table.started.to_json()
+    del head["luck"]
+    older = fold(read_started(head), game.table.events())
+    assert len({tuple(older.drawn()) for _ in range(20)}) > 1
+    for luck in (-1, 2**63):
+        with pytest.raises(MexicaAIError):
+            read_started({**head, "luck": luck})
 
 
 def test_versions_do_not_repeat():

@@ -7,16 +7,17 @@ from collections.abc import Callable, Sequence
 
 from mexica_ai.game.contract import Clicks
 from mexica_ai.game.entry import Gain
-from mexica_ai.game.text_forms import count
+from mexica_ai.game.messages import noted, say
+from mexica_ai.game.text_forms import listed
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.words import card as words_of_card
 from mexica_ai.io.json_types import JsonObject
 
 _WORDS = {
-    "draw": "a hidden card",
-    "future": "a new display, then discard and draw",
-    "perfect": "spends the token",
-    "promise": "into the hand, spends the token",
+    "draw": noted("a hidden card"),
+    "future": noted("a new display, then discard and draw"),
+    "perfect": noted("spends the token"),
+    "promise": noted("into the hand, spends the token"),
 }
 
 
@@ -25,17 +26,17 @@ def gain(fields: JsonObject, action: str, play: Callable[[], JsonObject]) -> Gai
     verb, *words = action.split()
     match verb:
         case "pass":
-            return Gain("nothing", is_empty=True)
+            return Gain(say("nothing"), is_empty=True)
         case "keep":
             return Gain("", len(words), not words)
         case "draw" if words == ["deck"]:
-            return Gain(_WORDS[verb])
+            return Gain(say(_WORDS[verb]))
         case "future" | "perfect" | "promise":
-            return Gain(_WORDS[verb], -1)
+            return Gain(say(_WORDS[verb]), -1)
         case "add" | "play" | "temple":
             return _points(fields, play(), int(words[0]))
         case "close":
-            return Gain("without a temple", -1)
+            return Gain(say("without a temple"), -1)
     return Gain()
 
 
@@ -47,7 +48,7 @@ def _points(before: JsonObject, after: JsonObject, number: int) -> Gain:
         for fields in (before, after)
     )
     more = new - old
-    return Gain(f"{'+' if more > 0 else ''}{count(more, 'point')}" if more else "", more)
+    return Gain(f"{'+' if more > 0 else ''}{say('{n:point|points}', n=more)}" if more else "", more)
 
 
 def meant(fields: JsonObject, tool: str, targets: Sequence[str]) -> list[str]:
@@ -113,17 +114,17 @@ def plain(words: str) -> str:
     """Return a reason without the codes of cards and colours; see `Clicks.plain`."""
 
     def piece(match: re.Match[str]) -> str:
-        return f"{' and '.join(facts.COLOR_NAMES[letter] for letter in match[2])} {match[1]}"
+        return f"{listed([say(facts.COLOR_NAMES[letter]) for letter in match[2]])} {say(match[1])}"
 
-    words = _NO_COATL.sub("there is no Coatl yet; start one first", words)
+    words = _NO_COATL.sub(say("there is no Coatl yet; start one first"), words)
     return _PIECE.sub(piece, _CARD.sub(lambda match: _named(match[0]), words))
 
 
 def _named(name: str) -> str:
     """Return a card with its kind and what it asks for."""
     if name in facts.TEMPLES:
-        return f"the temple {words_of_card(name)}"
-    return f"the prophecy {words_of_card(name)}" if name in facts.PROPHECIES else name
+        return say("the temple {card}", card=words_of_card(name))
+    return say("the prophecy {card}", card=words_of_card(name)) if name in facts.PROPHECIES else name
 
 
 CLICKS = Clicks(gain, meant, plain)

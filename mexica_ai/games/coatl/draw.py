@@ -46,7 +46,7 @@ def draw(
 
     The seat that looks on comes first, the others in turn order.
     """
-    picture = _Picture(drawable(fields), Paint(theme), turn)
+    picture = _Picture(drawable(fields), Paint(theme), turn, targets)
     body, y = [], 16.0
     if "table" in parts:
         picture.heading(shares)
@@ -87,8 +87,8 @@ def drawable(fields: JsonObject) -> JsonObject:
 class _Picture(Canvas):
     """Draws one position from top to bottom, and remembers where things are."""
 
-    def __init__(self, fields: JsonObject, paint: Paint, turn: Turn) -> None:
-        super().__init__(paint)
+    def __init__(self, fields: JsonObject, paint: Paint, turn: Turn, targets: bool) -> None:
+        super().__init__(paint, targets=targets)
         self.fields, self.turn = fields, turn
         self.now = turn[-1][1] if turn else fields
         self.marks: dict[str, Box] = {}  # what a turn may have made new -> where it is
@@ -141,7 +141,8 @@ class _Picture(Canvas):
             self.prophecy(x, top, card, f"display:{card}")
         self.back(868, y + 30, 78, _CARD_H, "deck")
         self.text(907, y + 108, f"deck {now.get('deck')}", 11.5, color="soft", text_anchor="middle")
-        self.text(868, y + 128, f"{len(now.get('discarded', ()))} discarded", 11.5, color="soft")
+        with self.hint("discarded"):
+            self.text(868, y + 128, f"{len(now.get('discarded', ()))} discarded", 11.5, color="soft")
         self.text(956, y + 20, "temples", 11.5, color="soft")
         for index, pile in enumerate(now.get("piles", ())):
             x = 956 + (_CARD_W + _GAP) * index
@@ -149,12 +150,16 @@ class _Picture(Canvas):
                 self.temple(x, y + 30, pile["top"], f"pile:{pile['top']}")
             else:
                 self.box(x, y + 30, _CARD_W, _CARD_H, None, "line", 1.4, 7.0, stroke_dasharray="4 4")
-            self.text(x + _CARD_W, y + 108, f"{pile.get('below')} below", 11.5, color="soft", text_anchor="end")
+            with self.hint(f"below:{index}"):
+                self.text(x + _CARD_W, y + 108, f"{pile.get('below')} below", 11.5, color="soft", text_anchor="end")
         return tall
 
     def _slot(self, x: float, y: float, width: float, kind: str, letters: str, target: str) -> None:
+        first = len(self.parts)
         self.box(x, y, width, 60, "card", "line", 1.2, 8.0, stroke_dasharray="4 4")
-        if letters:
+        if not letters:
+            self.mark(target, first)
+        else:
             wide = _PIECE * len(letters)
             for index, letter in enumerate(letters):
                 self.piece(x + (width - wide) / 2 + _PIECE * index, y + 15, kind, letter)
@@ -335,13 +340,16 @@ class _Picture(Canvas):
             fill, edge = ("land", "wood") if has else (None, "line")
             self.box(x, y + 16, 66, 22, fill, edge, 1.4, 11.0)
             faint = {} if has else {"opacity": "0.55"}
-            self.text(x + 33, y + 31, token, 11.5, color="landink" if has else "soft", text_anchor="middle", **faint)
+            with self.hint(f"{'token' if has else 'used'}:{seat}:{token}"):
+                color = "landink" if has else "soft"
+                self.text(x + 33, y + 31, token, 11.5, color=color, text_anchor="middle", **faint)
             if has:
                 self.places[f"token:{seat}:{token}"] = (x, y + 16, 66, 22)
         points = sum(
             sum(facts.coatl_points(coatl, strict_ends=False)) for coatl in own.get("coatls", ()) if coatl["closed"]
         )
-        self.text(448, y + 35, points, 22, text_anchor="end", font_weight="bold")
+        with self.hint(f"points:{seat}"):
+            self.text(448, y + 35, points, 22, text_anchor="end", font_weight="bold")
         self._stored(seat, own, y)
         cards_bottom = self._cards(seat, own, y)
         line = max(y + 124, cards_bottom + 8)
@@ -366,7 +374,8 @@ class _Picture(Canvas):
         stored = own.get("stored", {})
         pieces = [(kind, letter) for part, kind in facts.KIND_OF_PART.items()
                   for letter in stored.get(part, "")]  # fmt: skip
-        self.text(36, y + 58, f"stored {len(pieces)} of {facts.CAPACITY}", 11.5, color="soft")
+        with self.hint(f"stored:{seat}"):
+            self.text(36, y + 58, f"stored {len(pieces)} of {facts.CAPACITY}", 11.5, color="soft")
         step = min(54.0, 400 / max(len(pieces), 1))
         for index, (kind, letter) in enumerate(pieces):
             x = 44 + step * index
@@ -376,7 +385,8 @@ class _Picture(Canvas):
     def _cards(self, seat: int, own: JsonObject, y: float) -> float:
         """Draw the hand; return where it ends."""
         hand, shown = list(own.get("hand", ())), list(own.get("shown", ()))
-        self.text(462, y + 20, f"hand {len(hand)}", 11.5, color="soft")
+        with self.hint(f"hand:{seat}"):
+            self.text(462, y + 20, f"hand {len(hand)}", 11.5, color="soft")
         x, top = 462.0, y + 28
         for index, card in enumerate(hand):
             wide = _CARD_W if card in PROPHECIES else 64

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mexica_ai.game.entry import Entry, Kind, Target, Tool, choice
+from mexica_ai.game.messages import say
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.shape import HIDDEN
 from mexica_ai.io.json_types import JsonObject
@@ -30,7 +31,10 @@ def entry(action: str, fields: JsonObject) -> Entry:
     verb, *words = action.split()
     match verb, words:
         case "keep", _:
-            confirm = choice(f"Keep {len(words)} of {len(fields['seats'][seat]['hand'])}" if words else "Keep none")
+            held = len(fields["seats"][seat]["hand"])
+            confirm = choice(
+                say("Keep {number} of {held}", number=len(words), held=held) if words else say("Keep none")
+            )
             return Entry("keep", (*_kept(seat, words), confirm))
         case "take", [kind, letters]:
             return Entry("take", (Target(f"supply:{kind}:{letters}", Kind.PIECE, f"{kind} {letters}"),))
@@ -39,7 +43,7 @@ def entry(action: str, fields: JsonObject) -> Entry:
         case "draw", [card]:
             return Entry("draw", (Target(f"display:{card}", Kind.CARD, card),))
         case "perfect", [kind, letters]:
-            return Entry("perfect", (choice(f"{kind} {letters}", f"{kind} {letters}", Kind.PIECE),))
+            return Entry("perfect", (choice(f"{say(kind)} {letters}", f"{kind} {letters}", Kind.PIECE),))
         case "promise", [card]:
             return Entry("promise", (Target(f"pile:{card}", Kind.CARD, card),))
         case "start", [kind, letter]:
@@ -89,37 +93,47 @@ def _coatl(seat: int, number: str) -> Target:
 
 def describe(fields: JsonObject) -> dict[str, str]:
     """Return what lies on the targets of the picture, in words; see `Picture.describe_targets`."""
-    found = {"deck": f"deck of {fields['deck']} prophecies"}
+    found = {"deck": say("deck of {n:prophecy|prophecies}", n=fields["deck"])}
     for part, kind in facts.KIND_OF_PART.items():
         for letters in fields["supply"][part]:
-            found[f"supply:{kind}:{letters}"] = f"supply, {kind} {_colors(letters)}"
-    found |= {f"display:{card}": f"display, {facts.describe(card)}" for card in fields["display"]}
+            found[f"supply:{kind}:{letters}"] = say("supply, {piece}", piece=f"{say(kind)} {_colors(letters)}")
+    found |= {f"display:{card}": say("display, {card}", card=facts.describe(card)) for card in fields["display"]}
     for pile in fields["piles"]:
         if pile["top"]:
-            found[f"pile:{pile['top']}"] = f"open temple, {facts.describe(pile['top'])}"
+            found[f"pile:{pile['top']}"] = say("open temple, {card}", card=facts.describe(pile["top"]))
     for seat, own in enumerate(fields["seats"]):
         whose = f"seat {seat}"
         for part, kind in facts.KIND_OF_PART.items():
             for letter in own["stored"][part]:
                 number = own["stored"][part].count(letter)
-                found[f"stored:{seat}:{kind}:{letter}"] = f"{whose}, stored {kind} {_colors(letter)}, {number}"
+                found[f"stored:{seat}:{kind}:{letter}"] = say(
+                    "{whose}, stored {piece}, {number}",
+                    whose=whose,
+                    piece=f"{say(kind)} {_colors(letter)}",
+                    number=number,
+                )
         cards = [card for card in (*own["hand"], *own["temples"]) if card != HIDDEN]
         for index, card in enumerate(cards):
             earlier = cards[:index].count(card) if fields["phase"] == "keep" else 0
-            found[target_of(seat, card, earlier)] = f"{whose}, hand, {facts.describe(card)}"
+            found[target_of(seat, card, earlier)] = say("{whose}, hand, {card}", whose=whose, card=facts.describe(card))
         if fields["options"]["sacrifice_tokens"]:
-            found |= {f"token:{seat}:{token}": f"{whose}, token {token}" for token in own["tokens"]}
+            found |= {
+                f"token:{seat}:{token}": say("{whose}, token {token}", whose=whose, token=token)
+                for token in own["tokens"]
+            }
         for number, coatl in enumerate(own["coatls"], 1):
             target, words = f"coatl:{seat}:{number}", f"{whose}, Coatl {number}"
-            state = "complete" if coatl["closed"] else "unfinished"
+            state = say("complete") if coatl["closed"] else say("unfinished")
             found[target] = f"{words}, {_colors(coatl['pieces'])}, {state}"
             for end, is_closed in (("left", coatl["head"]), ("right", coatl["tail"])):
                 if not is_closed:
-                    found[f"{target}:{end}"] = f"{words}, open end to the {end}"
+                    found[f"{target}:{end}"] = f"{words}, " + say(
+                        "open end to the left" if end == "left" else "open end to the right"
+                    )
             for card in (*coatl["prophecies"], *filter(None, [coatl["temple"]])):
                 found[f"{target}:{card}"] = f"{words}, {facts.describe(card)}"
     return found
 
 
 def _colors(letters: str) -> str:
-    return " ".join(facts.COLOR_NAMES[letter] for letter in letters)
+    return " ".join(say(facts.COLOR_NAMES[letter]) for letter in letters)

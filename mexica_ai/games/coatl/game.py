@@ -17,6 +17,7 @@ from mexica_ai.games.coatl import (
     words,
 )
 from mexica_ai.games.coatl.render import render
+from mexica_ai.games.coatl.teaching import TEACHING
 from mexica_ai.io.json_types import JsonObject
 
 LEVEL_ERRORS = {
@@ -75,5 +76,6 @@ GAME = Game(
     clicks=clicks.CLICKS,
     words=words.WORDS,
     learning=Learning(tensor.SCHEMA, SPEC, calibration=CALIBRATION, planner=planner.plan_turn),
+    teaching=TEACHING,
     level_errors=LEVEL_ERRORS,
 )

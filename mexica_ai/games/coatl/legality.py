@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from mexica_ai.game.messages import noted, say
 from mexica_ai.games.coatl.facts import (
     CAPACITY,
     HAND_LIMIT,
@@ -30,7 +31,7 @@ def why_illegal(data: JsonObject, action: str, is_legal: Callable[[JsonObject], 
     own, seat = data["seats"][data["to_move"]], data["to_move"]
     rule = _RULES.get(verb)
     if verb == "pass":
-        return "" if is_legal(data) else "a seat passes only where no action is possible, or in its last turn"
+        return "" if is_legal(data) else say("a seat passes only where no action is possible, or in its last turn")
     return _other_phase(data, seat, verb) or (rule(data, own, seat, operands) if rule else "")
 
 
@@ -38,24 +39,27 @@ def _other_phase(data: JsonObject, seat: int, verb: str) -> str:
     """Return why a verb does not belong to what the seat is doing, "" if it does."""
     match data["phase"]:
         case "keep" if verb != "keep":
-            return "the seats choose the prophecies that they keep first"
+            return say("the seats choose the prophecies that they keep first")
         case "drawing" | "future" if verb not in ("draw", "end") and (verb, data["phase"]) != ("discard", "future"):
-            return f"seat {seat} is drawing prophecies; end ends that"
+            return say("seat {seat} is drawing prophecies; end ends that", seat=seat)
         case "building" if verb not in ("start", "add", "play", "end"):
-            return f"seat {seat} is building; end ends that"
+            return say("seat {seat} is building; end ends that", seat=seat)
         case "closing" if verb not in ("play", "temple", "close"):
-            return f"Coatl {data['closing']} is to be completed: by prophecies, then with a temple or without"
+            return say(
+                "Coatl {closing} is to be completed: by prophecies, then with a temple or without",
+                closing=data["closing"],
+            )
         case "turn":
-            return _NOT_AT_FIRST.get(verb, "")
+            return say(_NOT_AT_FIRST[verb]) if verb in _NOT_AT_FIRST else ""
     if verb == "keep" and data["phase"] != "keep":
-        return _NOT_AT_FIRST["keep"]
+        return say(_NOT_AT_FIRST["keep"])
     return ""
 
 
 _NOT_AT_FIRST = {
-    "keep": "the prophecies to keep were chosen before the first round",
-    "discard": "only the token future lets a seat discard a prophecy",
-    "end": "the turn has not begun; end ends one of drawing or building",
+    "keep": noted("the prophecies to keep were chosen before the first round"),
+    "discard": noted("only the token future lets a seat discard a prophecy"),
+    "end": noted("the turn has not begun; end ends one of drawing or building"),
 }
 
 
@@ -66,46 +70,60 @@ def _keep(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> 
 def _not_held(own: JsonObject, seat: int, cards: list[str]) -> str:
     for card in cards:
         if cards.count(card) > own["hand"].count(card):
-            return f"seat {seat} has no {card} in its hand"
+            return say("seat {seat} has no {card} in its hand", seat=seat, card=card)
     return ""
 
 
 def _take(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     kind, piece = operands
     if piece not in data["supply"][PART_OF_KIND[kind]]:
-        return f"there is no {kind} {piece} in the supply"
+        return say("there is no {kind} {piece} in the supply", kind=kind, piece=piece)
     number = sum(map(len, own["stored"].values()))
-    return f"seat {seat} stores {number} pieces, the most that it may store" if number >= CAPACITY else ""
+    return (
+        say("seat {seat} stores {number} pieces, the most that it may store", seat=seat, number=number)
+        if number >= CAPACITY
+        else ""
+    )
 
 
 def _draw(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     if len(own["hand"]) >= HAND_LIMIT:
-        return f"seat {seat} holds {len(own['hand'])} prophecies, the most that it may hold"
+        return say(
+            "seat {seat} holds {number} prophecies, the most that it may hold", seat=seat, number=len(own["hand"])
+        )
     if operands == ["deck"]:
-        return "" if data["deck"] else "the deck is empty"
-    return "" if operands[0] in data["display"] else f"{operands[0]} is not on display"
+        return "" if data["deck"] else say("the deck is empty")
+    return "" if operands[0] in data["display"] else say("{card} is not on display", card=operands[0])
 
 
 def _start(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     kind, color = operands
     if len(own["coatls"]) >= MAX_COATLS:
-        return f"seat {seat} has {MAX_COATLS} Coatls, the most that it may have"
+        return say("seat {seat} has {most} Coatls, the most that it may have", seat=seat, most=MAX_COATLS)
     if sum(not coatl["closed"] for coatl in own["coatls"]) >= MAX_UNFINISHED:
-        return f"seat {seat} has {MAX_UNFINISHED} Coatls that are not complete, the most that it may have"
+        return say(
+            "seat {seat} has {most} Coatls that are not complete, the most that it may have",
+            seat=seat,
+            most=MAX_UNFINISHED,
+        )
     return _not_stored(own, seat, kind, color)
 
 
 def _not_stored(own: JsonObject, seat: int, kind: str, color: str) -> str:
-    return "" if color in own["stored"][PART_OF_KIND[kind]] else f"seat {seat} has no {kind} {color} stored"
+    return (
+        ""
+        if color in own["stored"][PART_OF_KIND[kind]]
+        else say("seat {seat} has no {kind} {color} stored", seat=seat, kind=kind, color=color)
+    )
 
 
 def _coatl(own: JsonObject, seat: int, number: str) -> tuple[JsonObject, str]:
     """Return a Coatl, and why it cannot be changed, if it is complete or is not there."""
     coatls = own["coatls"]
     if int(number) > len(coatls):
-        return {}, f"seat {seat} has no Coatl {number}"
+        return {}, say("seat {seat} has no Coatl {number}", seat=seat, number=number)
     coatl = coatls[int(number) - 1]
-    return coatl, f"Coatl {number} is complete" if coatl["closed"] else ""
+    return coatl, say("Coatl {number} is complete", number=number) if coatl["closed"] else ""
 
 
 def _add(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
@@ -117,7 +135,7 @@ def _add(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> s
     if problem := _not_stored(own, seat, kind, color):
         return problem
     side = {"left": "head", "right": "tail"}.get(end, end)
-    return f"Coatl {number} has a {side} already" if coatl[side] else ""
+    return say("Coatl {number} has a {side} already", number=number, side=say(side)) if coatl[side] else ""
 
 
 def _play(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
@@ -126,11 +144,11 @@ def _play(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> 
     if problem := problem or _not_held(own, seat, [card]):
         return problem
     if len(coatl["prophecies"]) >= MAX_PLAYED:
-        return f"Coatl {number} has {MAX_PLAYED} prophecies, the most that it may have"
+        return say("Coatl {number} has {most} prophecies, the most that it may have", number=number, most=MAX_PLAYED)
     is_strict = data["options"]["strict_ends"]
     open_ends = {f"open_{side}": is_strict and not coatl[end] for side, end in (("left", "head"), ("right", "tail"))}
     if count_times(card, coatl["pieces"], **open_ends) < PROPHECIES[card]["levels"][0]["times"]:
-        return f"Coatl {number} does not reach the first level of {card}"
+        return say("Coatl {number} does not reach the first level of {card}", number=number, card=card)
     return ""
 
 
@@ -140,11 +158,11 @@ def _temple(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -
     if problem:
         return problem
     if coatl["temple"]:
-        return f"Coatl {number} has a temple already"
+        return say("Coatl {number} has a temple already", number=number)
     if problem := _not_complete(coatl, number):
         return problem
     if card not in own["temples"] and card not in [pile["top"] for pile in data["piles"]]:
-        return f"{card} is neither on a pile nor in the hand of seat {seat}"
+        return say("{card} is neither on a pile nor in the hand of seat {seat}", card=card, seat=seat)
     return ""
 
 
@@ -158,13 +176,13 @@ def _close(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) ->
 def _not_complete(coatl: JsonObject, number: str) -> str:
     for end in ("head", "tail"):
         if not coatl[end]:
-            return f"Coatl {number} has no {end}"
+            return say("Coatl {number} has no {end}", number=number, end=say(end))
     return ""
 
 
 def _token(name: str) -> _Rule:
     def why(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
-        return "" if name in own["tokens"] else f"seat {seat} has no token {name}"
+        return "" if name in own["tokens"] else say("seat {seat} has no token {name}", seat=seat, name=name)
 
     return why
 
@@ -172,12 +190,16 @@ def _token(name: str) -> _Rule:
 def _promise(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     if problem := _token("promise")(data, own, seat, operands):
         return problem
-    return "" if operands[0] in [pile["top"] for pile in data["piles"]] else f"{operands[0]} is not open on a pile"
+    return (
+        ""
+        if operands[0] in [pile["top"] for pile in data["piles"]]
+        else say("{card} is not open on a pile", card=operands[0])
+    )
 
 
 def _discard(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     if operands[0] not in own["hand"] and operands[0] not in data["display"]:
-        return f"{operands[0]} is neither on display nor in the hand of seat {seat}"
+        return say("{card} is neither on display nor in the hand of seat {seat}", card=operands[0], seat=seat)
     return ""
 
 

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from mexica_ai.game.contract import Words
-from mexica_ai.game.text_forms import count, listed
+from mexica_ai.game.messages import add_messages, noted, say
+from mexica_ai.game.text_forms import listed
 from mexica_ai.games.coatl import facts
 from mexica_ai.io.json_types import JsonObject
 
-_ENDS = {"left": "to the left of", "right": "to the right of", "head": "to", "tail": "to"}
+KINDS = (noted("head"), noted("tail"), noted("body"))
+_ADDED = {
+    "left": noted("added {pieces} to the left of Coatl {number}"),
+    "right": noted("added {pieces} to the right of Coatl {number}"),
+}
+_ADDED_TO = noted("added {pieces} to Coatl {number}")
+COLORS = (noted("yellow"), noted("red"), noted("black"), noted("green"), noted("blue"))
+_PIECES = {
+    "head": (noted("a {color} head"), noted("{number} {color} heads")),
+    "tail": (noted("a {color} tail"), noted("{number} {color} tails")),
+    "body": (noted("a {color} body piece"), noted("{number} {color} body pieces")),
+}
 
 
 def card(name: str) -> str:
@@ -21,36 +34,36 @@ def card(name: str) -> str:
     requirement = prophecy["requirement"]
     if requirement["type"] == "count":
         times = [level["times"] for level in prophecy["levels"]]
-        return f'"{times[0]}-{times[-1]} {requirement["color"]}"'
+        return f'"{times[0]}-{times[-1]} {say(requirement["color"])}"'
     sequence = requirement["sequence"]
     if any(element["el"] == "not_adjacent" for element in sequence):
         colors = [element["color"] for element in sequence if element["el"] == "piece"]
-        return f'"exactly {len(colors)} {colors[0]}"'
-    runs = {"any": "of any colour"}
-    parts = [
-        element["color"] if element["el"] == "piece" else f"1 or more {runs.get(element['color'], element['color'])}"
-        for element in sequence
-    ]
+        return f'"{say("exactly {number} {color}", number=len(colors), color=say(colors[0]))}"'
+    parts = [say(element["color"]) if element["el"] == "piece" else _run(element["color"]) for element in sequence]
     if len(set(parts)) == 1:
         return f'"{len(parts)} {parts[0]}"'
     return '"' + ", ".join(parts) + '"'
 
 
+def _run(color: str) -> str:
+    return say("1 or more of any colour") if color == "any" else say("1 or more {color}", color=say(color))
+
+
 def _requirement(requirement: JsonObject) -> str:
     if requirement["type"] == "absent":
-        return f"no {requirement['color']}"
+        return say("no {color}", color=say(requirement["color"]))
     if requirement["type"] == "length":
-        return f"{requirement['length']} pieces"
-    return "as many {} as {}".format(*requirement["colors"])
+        return say("{length} pieces", length=requirement["length"])
+    one, other = map(say, requirement["colors"])
+    return say("as many {one} as {other}", one=one, other=other)
 
 
 def pieces(found: Iterable[tuple[str, str]]) -> str:
     """Return pieces, each a kind and a letter, in words: ``a red head and 2 black body pieces``."""
-    nouns = {"head": "head", "tail": "tail", "body": "body piece"}
     words = []
     for (kind, letter), number in Counter(found).items():
-        color = facts.COLOR_NAMES[letter]
-        words.append(f"a {color} {nouns[kind]}" if number == 1 else f"{number} {color} {nouns[kind]}s")
+        one, many = _PIECES[kind]
+        words.append(say(one if number == 1 else many, number=number, color=say(facts.COLOR_NAMES[letter])))
     return listed(words)
 
 
@@ -59,27 +72,29 @@ def tell(actions: Sequence[str], before: JsonObject, after: JsonObject) -> str:
     verb, *words = actions[0].split()
     match verb, words:
         case (("take" | "perfect"), [kind, letters]):
-            with_token = " (perfect pick)" if verb == "perfect" else ""
-            return f"took {pieces((kind, letter) for letter in letters)}{with_token}"
+            taken = pieces((kind, letter) for letter in letters)
+            return say("took {pieces} (perfect pick)" if verb == "perfect" else "took {pieces}", pieces=taken)
         case "keep", _:
             return _kept(words, before)
         case "draw", ["deck"]:
-            return "drew from the deck"
+            return say("drew from the deck")
         case "draw", _:
-            return f"drew {_cards(action.split()[1] for action in actions)}"
+            return say("drew {cards}", cards=_cards(action.split()[1] for action in actions))
         case "start", _:
             return _started(actions, len(before["seats"][before["to_move"]]["coatls"]) + 1)
         case "add", [number, end, _]:
-            where = "to" if len(actions) > 1 else _ENDS[end]
-            return f"added {_added(actions)} {where} Coatl {number}"
+            sentence = _ADDED_TO if len(actions) > 1 else _ADDED.get(end, _ADDED_TO)
+            return say(sentence, pieces=_added(actions), number=number)
         case "play", [number, *_]:
-            return f"played {_cards(action.split()[2] for action in actions)} on Coatl {number}"
+            return say(
+                "played {cards} on Coatl {number}", cards=_cards(action.split()[2] for action in actions), number=number
+            )
         case "temple", [number, name]:
-            return f"played the temple {card(name)} on Coatl {number}"
+            return say("played the temple {card} on Coatl {number}", card=card(name), number=number)
         case "close", [number]:
-            return f"completed Coatl {number}"
+            return say("completed Coatl {number}", number=number)
         case "promise", [name]:
-            return f"took the temple {card(name)} (priest's promise)"
+            return say("took the temple {card} (priest's promise)", card=card(name))
     return _others(verb, actions)
 
 
@@ -89,19 +104,23 @@ def _others(verb: str, actions: Sequence[str]) -> str:
     match verb:
         case "discard":
             known = [name for action in actions for name in action.split()[1:]]
-            return f"discarded {_cards(known)}" if known else f"discarded {count(len(actions), 'card')}"
+            return (
+                say("discarded {cards}", cards=_cards(known))
+                if known
+                else say("discarded {n:card|cards}", n=len(actions))
+            )
         case "future":
-            return "saw the future: new prophecies on display"
+            return say("saw the future: new prophecies on display")
         case "deal":
-            return f"the card is {card(words[0])}" if words else "a card was dealt"
+            return say("the card is {card}", card=card(words[0])) if words else say("a card was dealt")
         case "reveal":
-            return f"new on display: {_cards(words)}"
+            return say("new on display: {cards}", cards=_cards(words))
         case "refill":
-            return f"new in the supply: {_refilled(words)}"
+            return say("new in the supply: {pieces}", pieces=_refilled(words))
         case "uncover":
-            return f"new temple: {card(words[0])}"
+            return say("new temple: {card}", card=card(words[0]))
         case "pass":
-            return "passed"
+            return say("passed")
     return ""
 
 
@@ -112,14 +131,17 @@ def _cards(names: Iterable[str]) -> str:
 def _kept(names: Sequence[str], before: JsonObject) -> str:
     """Return what a seat has kept at the start; others do not see it."""
     if names:
-        return f"kept {_cards(names)}"
-    return "kept none" if before["viewer"] in (None, before["to_move"]) else "chose prophecies"
+        return say("kept {cards}", cards=_cards(names))
+    return say("kept none") if before["viewer"] in (None, before["to_move"]) else say("chose prophecies")
 
 
 def _started(actions: Sequence[str], number: int) -> str:
     _, kind, letter = actions[0].split()
-    rest = f", added {_added(actions[1:])}" if actions[1:] else ""
-    return f"started Coatl {number} with {pieces([(kind, letter)])}{rest}"
+    first = pieces([(kind, letter)])
+    if not actions[1:]:
+        return say("started Coatl {number} with {pieces}", number=number, pieces=first)
+    more = _added(actions[1:])
+    return say("started Coatl {number} with {pieces}, added {more}", number=number, pieces=first, more=more)
 
 
 def _added(actions: Iterable[str]) -> str:
@@ -147,7 +169,8 @@ def joins(actions: Sequence[str], following: str) -> bool:
 
 def round_of(fields: JsonObject) -> str:
     """Return the caption of a round; see `Words.round_of`."""
-    return f"Round {fields['round']}" if fields["round"] else "Start"
+    return say("Round {round}", round=fields["round"]) if fields["round"] else say("Start")
 
 
+add_messages(Path(__file__).with_name("messages"))
 WORDS = Words(tell, joins, round_of)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from mexica_ai.game.contract import Clicks
 from mexica_ai.game.entry import Gain
-from mexica_ai.game.text_forms import count
+from mexica_ai.game.messages import say
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, neighbours, parse_space
 from mexica_ai.io.json_types import JsonObject
@@ -18,13 +18,13 @@ def gain(fields: JsonObject, action: str, play: Callable[[], JsonObject]) -> Gai
     """Return what an action brings; see `Clicks.gain`."""
     verb, *_ = action.split()
     if verb == "token":
-        return Gain("an action token")
+        return Gain(say("an action token"))
     if verb != "found":
         return Gain()
     after = play()
     scored = [own["score"] - had["score"] for had, own in zip(fields["seats"], after["seats"], strict=True)]
     own = scored.pop(fields["to_move"])
-    words = [count(own, "point")] * bool(own) + ["points for others"] * any(scored)
+    words = [say("{n:point|points}", n=own)] * bool(own) + [say("points for others")] * any(scored)
     return Gain(", ".join(words), own)
 
 
@@ -73,7 +73,7 @@ def _sizes(fields: JsonObject, space: str) -> list[int]:
 def wasted(fields: JsonObject) -> str:
     """Return the action points that the end of the turn gives up; see `Clicks.wasted`."""
     points = fields["action_points"] if fields["phase"] == "play" else 0
-    return f"{points} AP" if points else ""
+    return say("{points} AP", points=points) if points else ""
 
 
 CLICKS = Clicks(gain, meant, wasted=wasted, walks=("walk", "sail"))

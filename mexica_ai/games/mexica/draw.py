@@ -110,6 +110,10 @@ class _Picture:
             return scoring_now(state), []
         return [], [seat for seat, share in enumerate(state.returns()) if share]
 
+    def _hint(self, name: str) -> dict[str, str]:
+        """Return the attribute of a mark that `teaching.hints` has words for."""
+        return {"data_hint": name} if self.targets else {}
+
     def title(self) -> str:
         now = self.now
         place = f"Mexica, {now['players']} players"
@@ -264,7 +268,8 @@ class _Picture:
             cell = min(free, key=lambda cell: sum((a - b) ** 2 for a, b in zip(_center(cell), middle, strict=True)))
             x, y = _center(cell)
             size = 17 if len(district) > 4 else 14
-            parts.append(text(x, y + size * 0.36, len(district), size, **_BOLD, **self.paint("landink")))
+            style = {**_BOLD, **self._hint(f"open:{len(district)}"), **self.paint("landink")}
+            parts.append(text(x, y + size * 0.36, len(district), size, **style))
         return group(parts, class_="sizes", opacity="0.75")
 
     def _bridge(self, cell: int, axis: str) -> str:
@@ -392,15 +397,16 @@ class _Picture:
             y += 52
         else:
             y += 6
-        rows = [("on display", now["calpulli"]["display"])]
+        rows = [("display", "on display", now["calpulli"]["display"])]
         if now["period"] == 1 and now["calpulli"].get("upcoming"):
-            rows.append(("period 2", now["calpulli"]["upcoming"]))
-        for label, sizes in rows:
+            rows.append(("upcoming", "period 2", now["calpulli"]["upcoming"]))
+        for name, label, sizes in rows:
             parts.append(text(0, y + 12, label, 11.5, **paint("soft")))
             if not sizes:
                 parts.append(text(62, y + 12, "none", 11.5, **paint("soft")))
             for index, size in enumerate(sizes):
-                parts.append(self._calpulli(76 + 29.8 * (index % 8), y + 8 + 32 * (index // 8), 14, size))
+                left, top = 76 + 29.8 * (index % 8), y + 8 + 32 * (index // 8)
+                parts.append(self._calpulli(left, top, 14, size, **self._hint(f"{name}:{size}")))
             y += 34 + 32 * (max(len(sizes) - 1, 0) // 8)
         y += 2
         founded = [district for district in self.districts if any(cell in district for cell in self.tokens)]
@@ -409,7 +415,9 @@ class _Picture:
             y += 18
             for index, district in enumerate(sorted(founded, key=self._token_of, reverse=True)):
                 left, top = 152 * (index % 2), y + 30 * (index // 2)
-                parts.append(group([self._rank(district)], transform=f"translate({left} {top:g})"))
+                at = next(format_space(cell) for cell in self.tokens if cell in district)
+                hint = self._hint(f"rank:{at}")
+                parts.append(group([self._rank(district)], transform=f"translate({left} {top:g})", **hint))
             y += 30 * ((len(founded) + 1) // 2) + 8
         parts.append(group([self._supply()], transform=f"translate(0 {y:g})"))
         return group(parts, class_="panel"), y + 40
@@ -422,34 +430,35 @@ class _Picture:
         is_moving = seat == self.fields["to_move"] and self.fields["phase"] != "over"
         is_lit = is_moving or seat in self.winners
         edge = paint("card", f"seat{seat}" if is_lit else "line", 2.4 if is_lit else 1.4)
+        score = {**_BOLD, "text_anchor": "end", **self._hint(f"points:{seat}"), **paint("ink")}
         parts = [
             element("rect", width=float(_PANEL_WIDTH), height=74.0, rx=9.0, **edge),
             seat_mark(paint, seat, 24, 24, 12),
             text(44, 24, f"Seat {seat}", 15, font_weight="bold", **paint("ink")),
-            text(_PANEL_WIDTH - 12, 31, own["score"], 24, **{**_BOLD, "text_anchor": "end"}, **paint("ink")),
-            self._action_tokens(own["action_tokens"], len(str(own["score"]))),
+            text(_PANEL_WIDTH - 12, 31, own["score"], 24, **score),
+            self._action_tokens(own["action_tokens"], len(str(own["score"])), **self._hint(f"tokens:{seat}")),
         ]
         if is_moving:
             note = "after this turn" if self.turn else f"to move, {now['action_points']} AP"
-            parts.append(text(44, 40, note, 11.5, **paint("soft")))
+            hint = {} if self.turn else self._hint(f"moves:{seat}")
+            parts.append(text(44, 40, note, 11.5, **hint, **paint("soft")))
         elif seat in self.winners:
             note = "wins" if len(self.winners) == 1 else "shares the win"
             parts.append(text(44, 40, note, 11.5, font_weight="bold", **paint("ink")))
         if seat < len(self.gains):
             note = f"+{self.gains[seat]} now"
-            parts.append(text(_PANEL_WIDTH - 12, 47, note, 11.5, text_anchor="end", **paint("soft")))
+            style = {"text_anchor": "end", **self._hint(f"now:{seat}"), **paint("soft")}
+            parts.append(text(_PANEL_WIDTH - 12, 47, note, 11.5, **style))
         for level, number in enumerate(own["temples"][:4], 1):
             x = 24 + 66 * (level - 1)
-            parts += [
-                self._temple(x, 57, seat, level, 10.5),
-                text(x + 17, 61.5, f"{TIMES}{number}", 13, **paint("ink")),
-            ]
+            left = {**self._hint(f"stock:{seat}:{level}"), **paint("ink")}
+            parts += [self._temple(x, 57, seat, level, 10.5), text(x + 17, 61.5, f"{TIMES}{number}", 13, **left)]
         return "".join(parts)
 
-    def _action_tokens(self, number: int, digits: int) -> str:
+    def _action_tokens(self, number: int, digits: int, **attributes: str) -> str:
         x = _PANEL_WIDTH - 92.0 - 14 * max(digits - 2, 0)
         label = text(x + 22, 26, f"{TIMES}{number}", 13, **self.paint("ink"))
-        return group([self._star(x, 12), label], class_="tokens")
+        return group([self._star(x, 12), label], class_="tokens", **attributes)
 
     def _star(self, x: float, y: float) -> str:
         """Return an action token."""
@@ -493,6 +502,10 @@ class _Picture:
         single = element("path", d="M78 2h16v16h-16Z", **paint("canal", "bank", 1.2))
         bridge = element("path", d="M138 4h28v12h-28ZM145 4v12M152 4v12M159 4v12", **paint("wood", "woodrim", 1.2))
         bridges = board.NUM_BRIDGES - len(self.bridges)
-        counts = ((34, tiles["double"]), (98, tiles["single"]), (170, bridges), (232, tokens))
-        labels = [text(x, 15, f"{TIMES}{count}", 13, **paint("ink")) for x, count in counts]
+        counts = {"double": (34, tiles["double"]), "single": (98, tiles["single"])}
+        counts |= {"bridge": (170, bridges), "token": (232, tokens)}
+        labels = [
+            text(x, 15, f"{TIMES}{count}", 13, **self._hint(f"supply:{name}"), **paint("ink"))
+            for name, (x, count) in counts.items()
+        ]
         return group([double, single, bridge, self._star(210, 1), *labels], class_="supply")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mexica_ai.game.entry import Entry, Kind, Target, Tool, choice
+from mexica_ai.game.messages import noted, say
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.io.json_types import JsonObject
@@ -23,7 +24,8 @@ TOOLS = (
     Tool("end", "e", "End the turn"),
 )
 GRID = {"rows": [str(row) for row in range(1, board.NUM_ROWS + 1)], "columns": list(board.COLUMNS)}
-_AXES = {"ew": "east to west", "ns": "north to south"}
+_MOVES = {"walk": noted("walk"), "sail": noted("sail"), "teleport": noted("teleport")}
+_AXES = {"ew": noted("east to west"), "ns": noted("north to south")}
 
 
 def entry(action: str, fields: JsonObject) -> Entry:
@@ -40,9 +42,9 @@ def entry(action: str, fields: JsonObject) -> Entry:
         case "temple", [level, space]:
             return Entry(f"temple {level}", (_space(space),))
         case "found", [size, space]:
-            return Entry("found", (_space(space), choice(f"district of {size}", size)))
+            return Entry("found", (_space(space), choice(say("district of {size}", size=size), size)))
         case (("walk" | "sail" | "teleport"), [space]):
-            return Entry("move", (_space(space), choice(verb)))
+            return Entry("move", (_space(space), choice(say(_MOVES[verb]))))
     return Entry(verb, tuple(map(_space, words)))
 
 
@@ -51,25 +53,31 @@ def _space(name: str) -> Target:
 
 
 def _axis(axis: str) -> Target:
-    return choice(_AXES[axis], axis, Kind.AXIS)
+    return choice(say(_AXES[axis]), axis, Kind.AXIS)
 
 
 def describe(fields: JsonObject) -> dict[str, str]:
     """Return the pieces on the targets of the picture, in words; see `Picture.describe_targets`."""
-    descriptions = {format_space(cell): "land" if cell in board.LAND else "lake" for cell in board.GRID}
+    land, lake = say("land"), say("lake")
+    descriptions = {format_space(cell): land if cell in board.LAND else lake for cell in board.GRID}
     canals = [name for name in fields["canals"] if name in descriptions]
     for district in board.districts({parse_space(name) for name in canals}):
+        words = say("district of {size}", size=len(district))
         for cell in district:
-            descriptions[format_space(cell)] = f"district of {len(district)}"
-    descriptions |= dict.fromkeys(canals, "canal")
+            descriptions[format_space(cell)] = words
+    descriptions |= dict.fromkeys(canals, say("canal"))
     for bridge in fields["bridges"]:
-        descriptions[bridge["at"]] += f", bridge {_AXES[bridge['axis']]}"
+        descriptions[bridge["at"]] += ", " + say("bridge {axis}", axis=say(_AXES[bridge["axis"]]))
     for token in fields["calpulli"]["placed"]:
-        descriptions[token["at"]] += f", calpulli {token['size']}"
+        descriptions[token["at"]] += ", " + say("calpulli {size}", size=token["size"])
     for temple in fields["temples"]:
-        whose = "neutral" if temple["seat"] == board.NEUTRAL else f"seat {temple['seat']}'s"
-        descriptions[temple["at"]] += f", {whose} temple {temple['level']}"
+        seat, level = temple["seat"], temple["level"]
+        descriptions[temple["at"]] += ", " + (
+            say("neutral temple {level}", level=level)
+            if seat == board.NEUTRAL
+            else say("seat {seat}'s temple {level}", seat=seat, level=level)
+        )
     for seat, own in enumerate(fields["seats"]):
         if own["pilli"]:
-            descriptions[own["pilli"]] += f", pilli of seat {seat}"
+            descriptions[own["pilli"]] += ", " + say("pilli of seat {seat}", seat=seat)
     return descriptions

@@ -23,6 +23,7 @@ from mexica_ai.games.mexica import (
     words,
 )
 from mexica_ai.games.mexica.render import render
+from mexica_ai.games.mexica.teaching import TEACHING
 from mexica_ai.io.errors import PositionError
 from mexica_ai.io.json_types import JsonObject
 
@@ -118,5 +119,6 @@ GAME = Game(
         "Agree to remove …",
         "If all agree that a token can no longer be founded, it is removed.",
     ),
+    teaching=TEACHING,
     level_errors=LEVEL_ERRORS,
 )

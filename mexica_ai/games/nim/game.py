@@ -4,6 +4,7 @@ from cext.games.nim import ops
 from mexica_ai.game.contract import Game, Learning, Option, Picture, Starts, Text
 from mexica_ai.games.nim import compact, draw, entry, notation, tensor, words
 from mexica_ai.games.nim.render import render
+from mexica_ai.games.nim.teaching import TEACHING
 
 OPTIONS = (
     Option(
@@ -38,4 +39,5 @@ GAME = Game(
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry),
     words=words.WORDS,
     learning=Learning(tensor.SCHEMA),
+    teaching=TEACHING,
 )

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from mexica_ai.game.contract import Words
+from mexica_ai.game.messages import add_messages, say
 from mexica_ai.game.text_forms import listed
 from mexica_ai.io.json_types import JsonObject
 
 
 def tell(actions: Sequence[str], before: JsonObject, after: JsonObject) -> str:
     """Return actions in words; see `Words.tell`."""
-    return "took " + listed([f"{number} from pile {pile}" for _, number, pile in map(str.split, actions)])
+    taken = [say("{number} from pile {pile}", number=number, pile=pile) for _, number, pile in map(str.split, actions)]
+    return say("took {what}", what=listed(taken))
 
 
 def joins(actions: Sequence[str], following: str) -> bool:
@@ -19,4 +22,5 @@ def joins(actions: Sequence[str], following: str) -> bool:
     return True
 
 
+add_messages(Path(__file__).with_name("messages"))
 WORDS = Words(tell, joins)

@@ -113,8 +113,8 @@ class _Picture(Canvas):
     """Draws one position from top to bottom, and remembers where things are."""
 
     def __init__(self, fields: JsonObject, paint: Paint, turn: Turn, targets: bool) -> None:
-        super().__init__(paint)
-        self.fields, self.turn, self.targets = fields, turn, targets
+        super().__init__(paint, targets=targets)
+        self.fields, self.turn = fields, turn
         seen = [(action, after) for action, after in turn if action.split()[0] not in _UNSEEN]
         self.now = (seen or turn)[-1][1] if turn else fields
         self.marks: list[str] = []
@@ -203,7 +203,8 @@ class _Picture(Canvas):
             self.box(x + 1, y, step - 2, 34, fill, "mark" if is_today else "line", 2.0 if is_today else 1.0, 5)
             self.text(x + step / 2, y + 14, day, 11.5, color="mark" if is_today else "soft", text_anchor="middle")
             if is_food:
-                self.token(x + step / 2, y + 25, "corn", 6.5)
+                with self.hint(f"day:{day}"):
+                    self.token(x + step / 2, y + 25, "corn", 6.5)
                 if is_held:
                     slash = f"M{x + 5:g} {y + 31:g}L{x + step - 5:g} {y + 18:g}"
                     self.parts.append(element("path", d=slash, **self.paint(None, "ink", 1.6)))
@@ -216,9 +217,11 @@ class _Picture(Canvas):
         self.box(x + 120, y, 120, 34, "card", "line", 1.2, 6)
         self.text(x + 128, y + 21, "starts", 11.5, color="soft")
         if now["start_player"] is not None:
-            self.parts.append(seat_mark(self.paint, now["start_player"], x + 178, y + 17, 8))
-        self.token(x + 202, y + 17, "corn", 7)
-        self.text(x + 213, y + 21, now.get("teeth_corn"), 12, font_weight="bold")
+            with self.hint("starts"):
+                self.parts.append(seat_mark(self.paint, now["start_player"], x + 178, y + 17, 8))
+        with self.hint("teeth"):
+            self.token(x + 202, y + 17, "corn", 7)
+            self.text(x + 213, y + 21, now.get("teeth_corn"), 12, font_weight="bold")
         return 46
 
     def gear(self, gear: str, x: float, y: float) -> None:
@@ -316,7 +319,8 @@ class _Picture(Canvas):
             x = _EDGE + 132 * column
             six, two = temple_facts["leader"]
             self.text(x, y + 14, temple.capitalize(), 12.5, font_weight="bold")
-            self.text(x + 122, y + 14, f"{six} / {two}", 11, color="soft", text_anchor="end")
+            with self.hint(f"leader:{temple}"):
+                self.text(x + 122, y + 14, f"{six} / {two}", 11, color="soft", text_anchor="end")
             for step in range(facts.LOWEST, facts.top_step(temple) + 1):
                 top = y + 22 + tall * (max(tops) - step)
                 index = step - facts.LOWEST
@@ -429,7 +433,7 @@ class _Picture(Canvas):
         return document(_PANEL_W, y, "".join(body), self.title())
 
     def _seat(self, seat: int, own: JsonObject, x: float, y: float, width: float = _SEAT_W) -> float:
-        now, first, is_narrow = self.now, len(self.parts), width < _SEAT_W
+        first, is_narrow = len(self.parts), width < _SEAT_W
         is_moving = seat == self.fields.get("to_move") and self.fields.get("phase") != "over"
         self.parts.append(seat_mark(self.paint, seat, x + 24, y + 24, 11))
         self.text(x + 44, y + 29, f"Seat {seat}", 15, font_weight="bold")
@@ -439,38 +443,21 @@ class _Picture(Canvas):
         elif seat in self.winners:
             note = "wins" if len(self.winners) == 1 else "shares the win"
             self.text(x + 104, y + 29, note, 11.5, font_weight="bold")
-        self.text(x + width - 14, y + 31, _points(own["score"]), 22, text_anchor="end", font_weight="bold")
+        with self.hint(f"points:{seat}"):
+            self.text(x + width - 14, y + 31, _points(own["score"]), 22, text_anchor="end", font_weight="bold")
         row = y + 56 if is_narrow else y + 24
         self._stocks(seat, own, x + (22 if is_narrow else 200), row, 46 if is_narrow else 52)
         row += 29 if is_narrow else 26
-        notes = []
-        if now["phase"] not in ("keep", "over"):
-            notes.append(f"feeding {render.feeding(own)}")
-        notes.append("double advance left" if own["light"] else "no double advance")
-        for kind in ("corn", "wood"):
-            if number := own[f"{kind}_tiles"]:
-                notes.append(f"{number} {kind} tile" + "s" * (number > 1))
-        lines = ["; ".join(notes)]
-        if now["phase"] not in ("keep", "over"):
-            lines += render.outlook(now, seat)
         built = [*own["buildings"], *own["monuments"]]
-        if built:
-            lines.append("built: " + ", ".join(name.partition("_")[2].replace("_", " ") for name in built))
-        for key in ("dealt", "wealth"):
-            if own[key]:
-                words = [
-                    "hidden" if name == facts.HIDDEN else render.describe_effects(WEALTH[name]["effects"])
-                    for name in own[key]
-                ]
-                lines.append(f"{key}: " + " | ".join(words))
         size, step, chars = (11.5, 15, 52) if is_narrow else (10.5, 14, 98)
-        for line in lines:
+        for name, line in self._lines(seat, own):
             parts = textwrap.wrap(line, chars, subsequent_indent="    ")
-            if line.startswith("built: "):
+            if name == "built":
                 self.built[seat] = (x + 8, row - 11, width - 16, step * len(parts) + 1)
-            for part in parts:
-                self.text(x + 14, row, part, size, color="ink" if line is not lines[0] else "soft")
-                row += step
+            with self.hint(f"{name}:{seat}"):
+                for part in parts:
+                    self.text(x + 14, row, part, size, color="soft" if name == "feeding" else "ink")
+                    row += step
         for name in built:
             self.places[f"built:{seat}:{name}"] = (x, y + 40, width, row - y - 40)
         tall = row - y + 2
@@ -480,17 +467,42 @@ class _Picture(Canvas):
         self.parts.insert(first, self.parts.pop())
         return tall
 
+    def _lines(self, seat: int, own: JsonObject) -> list[tuple[str, str]]:
+        """Return the lines of a seat, with their names."""
+        now, notes = self.now, []
+        if now["phase"] not in ("keep", "over"):
+            notes.append(f"feeding {render.feeding(own)}")
+        notes.append("double advance left" if own["light"] else "no double advance")
+        for kind in ("corn", "wood"):
+            if number := own[f"{kind}_tiles"]:
+                notes.append(f"{number} {kind} tile" + "s" * (number > 1))
+        lines = [("feeding", "; ".join(notes))]
+        if now["phase"] not in ("keep", "over"):
+            lines += [("outlook", line) for line in render.outlook(now, seat)]
+        if built := [*own["buildings"], *own["monuments"]]:
+            lines.append(("built", "built: " + ", ".join(name.partition("_")[2].replace("_", " ") for name in built)))
+        for key in ("dealt", "wealth"):
+            if own[key]:
+                words = [
+                    "hidden" if name == facts.HIDDEN else render.describe_effects(WEALTH[name]["effects"])
+                    for name in own[key]
+                ]
+                lines.append((key, f"{key}: " + " | ".join(words)))
+        return lines
+
     def _stocks(self, seat: int, own: JsonObject, x: float, y: float, step: float) -> None:
         """Draw what a seat has in a row: corn, blocks, skulls, workers at home and on the gears."""
         for kind in (*facts.STOCKS, "skull"):
-            self.token(x, y, kind, 9)
-            self.text(x + 13, y + 5, own["skulls"] if kind == "skull" else own[kind], 14, font_weight="bold")
+            with self.hint(f"stock:{seat}:{kind}"):
+                self.token(x, y, kind, 9)
+                self.text(x + 13, y + 5, own["skulls"] if kind == "skull" else own[kind], 14, font_weight="bold")
             x += step
         home = own["workers"] - facts.workers_out(self.now, seat)
-        for worker in range(own["workers"]):
-            is_home = worker < home
-            paint = self.paint(f"seat{seat}", f"rim{seat}", 1.3) if is_home else self.paint(None, "soft", 1.3)
-            self.parts.append(element("circle", cx=x + 4.0 + 13.0 * worker, cy=float(y), r=5.0, **paint))
+        with self.hint(f"workers:{seat}"):
+            for worker in range(own["workers"]):
+                is_home = worker < home
+                paint = self.paint(f"seat{seat}", f"rim{seat}", 1.3) if is_home else self.paint(None, "soft", 1.3)
+                self.parts.append(element("circle", cx=x + 4.0 + 13.0 * worker, cy=float(y), r=5.0, **paint))
 
     def advances(self) -> list[str]:
         """Return marks for steps in temples, advances on tracks, and tiles that a turn has brought."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mexica_ai.game.entry import Gain
-from mexica_ai.game.text_forms import count
+from mexica_ai.game.messages import noted, say
+from mexica_ai.game.text_forms import listed
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.facts import GEARS, STOCKS, TEMPLES, TRACKS
-from mexica_ai.games.tzolkin.words import price, wealth
+from mexica_ai.games.tzolkin.words import material, materials, price, stepped, wealth
 from mexica_ai.io.json_types import JsonObject
 
 _WORTH = {"corn": 1.0, "wood": 2.0, "stone": 3.0, "gold": 4.0, "skull": 6.0}
 _POINT, _STEP, _ADVANCE, _WORKER, _CHOICE = 1.5, 3.0, 5.0, 5.0, 4.0
-_NOTHING = Gain("no action", is_empty=True)
 
 
 def gain(fields: JsonObject, action: str, play: Callable[[], JsonObject]) -> Gain:
@@ -21,13 +21,13 @@ def gain(fields: JsonObject, action: str, play: Callable[[], JsonObject]) -> Gai
     verb, *words = action.split()
     match verb:
         case "keep":
-            return Gain(" and ".join(map(wealth, words)))
+            return Gain(listed([wealth(tile) for tile in words]))
         case "done":
-            return Gain("nothing more", is_empty=True)
+            return Gain(say("nothing more"), is_empty=True)
         case "end" | "advance":
             return Gain()
         case "pick" if len(words) == 2:
-            return _NOTHING
+            return Gain(say("no action"), is_empty=True)
         case "place":
             return _placed(fields, words[0])
     return _brought(fields, play(), fields["to_move"], action)
@@ -36,15 +36,15 @@ def gain(fields: JsonObject, action: str, play: Callable[[], JsonObject]) -> Gai
 def _placed(fields: JsonObject, place: str) -> Gain:
     """Return where a worker comes to stand, and what it could do there now."""
     if place == facts.START:
-        return Gain(f"{fields['teeth_corn']} corn, then the marker")
+        return Gain(say("{corn} corn, then the marker", corn=fields["teeth_corn"]))
     space = fields["gears"][place].find(facts.FREE)
     sign = render.pictures(fields, place)[space] if space >= 0 else ""
-    return Gain(f"on space {space}" + (f": {_spelled(sign)}" if sign else ""))
+    return Gain(say("on space {space}", space=space) + (f": {_spelled(sign)}" if sign else ""))
 
 
 def _spelled(sign: str) -> str:
     """Return the sign of an action in words, where it has only letters."""
-    return {"any": "any action"}.get(sign, sign)
+    return say("any action") if sign == "any" else sign
 
 
 def _brought(before: JsonObject, after: JsonObject, seat: int, action: str) -> Gain:
@@ -59,18 +59,20 @@ def _brought(before: JsonObject, after: JsonObject, seat: int, action: str) -> G
         if kind == "corn":
             more += paid
         if more > 0:
-            words.append(f"{more} {kind}" if kind in STOCKS else count(more, "skull"))
-    for key, name, each in (("score", "point", _POINT), ("workers", "worker", _WORKER)):
+            words.append(material(kind, more))
+    for key, each_word, each in (
+        ("score", noted("{n:point|points}"), _POINT),
+        ("workers", noted("{n:worker|workers}"), _WORKER),
+    ):
         more = new[key] - old[key]
         worth += each * more
         if more > 0 or (more and key == "score"):
-            words.append(count(more, name))
+            words.append(say(each_word, n=more))
     for temple in TEMPLES:
         steps = new["temples"][temple] - old["temples"][temple]
         worth += _STEP * steps
         if steps:
-            words.append(f"{'a step' if abs(steps) == 1 else f'{abs(steps)} steps'} "
-                         f"{'up' if steps > 0 else 'down'} in {temple.capitalize()}")  # fmt: skip
+            words.append(stepped(steps, temple.capitalize()))
     for track in TRACKS:
         if steps := new["technologies"][track] - old["technologies"][track]:
             worth += _ADVANCE * steps
@@ -79,7 +81,8 @@ def _brought(before: JsonObject, after: JsonObject, seat: int, action: str) -> G
     worth += _CHOICE * (len(after["pending"]) - len(owed))
     if len(after["pending"]) > len(owed):
         words.append(_choice(after["pending"][0]))
-    return Gain(_joined(words) + (f" for {paid} corn" if paid else ""), worth)
+    cost = " " + say("for {what}", what=material("corn", paid)) if paid else ""
+    return Gain(listed(words or [""]) + cost, worth)
 
 
 def _choice(pending: str) -> str:
@@ -88,9 +91,8 @@ def _choice(pending: str) -> str:
     if verb != "harvest":
         return render.decision(pending)
     harvest = GEARS["palenque"]["actions"][int(number) - 1]
-    return f"{harvest['corn']} corn or {harvest['wood']} wood" if harvest["wood"] else f"{harvest['corn']} corn"
-
-
-def _joined(words: list[str]) -> str:
-    *most, last = words or [""]
-    return f"{', '.join(most)} and {last}" if most else last
+    return (
+        materials({"corn": harvest["corn"]})
+        if not harvest["wood"]
+        else say("{one} or {other}", one=material("corn", harvest["corn"]), other=material("wood", harvest["wood"]))
+    )

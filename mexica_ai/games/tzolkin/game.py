@@ -6,6 +6,7 @@ from cext.games.tzolkin.spec import CALIBRATION, SPEC
 from mexica_ai.game.contract import Events, Game, Learning, Option, Picture, Reasons, Secrets, Starts, Text, Views
 from mexica_ai.games.tzolkin import clicks, compact, draw, edit, effects, entry, legality, notation, tensor, words
 from mexica_ai.games.tzolkin.render import render
+from mexica_ai.games.tzolkin.teaching import TEACHING
 from mexica_ai.games.tzolkin.training import varied
 from mexica_ai.io.errors import PositionError
 from mexica_ai.io.json_types import JsonObject
@@ -73,5 +74,6 @@ GAME = Game(
     clicks=clicks.CLICKS,
     words=words.WORDS,
     learning=Learning(tensor.SCHEMA, SPEC, varied, CALIBRATION),
+    teaching=TEACHING,
     level_errors=LEVEL_ERRORS,
 )

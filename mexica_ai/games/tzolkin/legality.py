@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from mexica_ai.game.messages import say
+from mexica_ai.game.text_forms import listed
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import PLACES, START, STOCKS
 from mexica_ai.io.json_types import JsonObject
@@ -20,45 +22,48 @@ def why_illegal(data: JsonObject, action: str, is_legal: Callable[[JsonObject], 
     verb, *operands = action.split()
     seat = data["to_move"]
     if verb != "keep" and data["phase"] == "keep":
-        return "the seats choose their wealth tiles first"
+        return say("the seats choose their wealth tiles first")
     if data["phase"] == "advance":
-        return "" if verb == "advance" else f"seat {seat} advances the calendar first"
+        return "" if verb == "advance" else say("seat {seat} advances the calendar first", seat=seat)
     if data["phase"] in ("turn", "placing", "picking"):
         if data["pending"]:
             if verb in _CHOICES:
-                return "the choices that the last action offers come first"
+                return say("the choices that the last action offers come first")
         elif verb in _OFFERED:
-            return "only the action of a worker or of a tile offers it"
+            return say("only the action of a worker or of a tile offers it")
     rule = _RULES.get(verb)
     return (rule(data, seat, operands) if rule else "") or _stocks(data, seat, is_legal)
 
 
 def _place(data: JsonObject, seat: int, operands: list[str]) -> str:
     if data["phase"] == "picking":
-        return "this turn picks workers up; a turn places workers or picks them up, never both"
+        return say("this turn picks workers up; a turn places workers or picks them up, never both")
     if facts.workers_out(data, seat) == data["seats"][seat]["workers"]:
-        return f"all workers of seat {seat} are placed"
+        return say("all workers of seat {seat} are placed", seat=seat)
     (place,) = operands
     if data["last"] and PLACES.index(place) < PLACES.index(data["last"]):
-        return f"the workers of a turn are placed in the order {', '.join(PLACES)}"
+        return say("the workers of a turn are placed in the order {places}", places=", ".join(PLACES))
     if place == START:
-        return "" if data["start_space"] is None else "the start space is taken"
+        return "" if data["start_space"] is None else say("the start space is taken")
     spaces = facts.GEARS[place]["last_action"] + 1
-    return "" if facts.FREE in data["gears"][place][:spaces] else f"no space of {place} is free"
+    return "" if facts.FREE in data["gears"][place][:spaces] else say("no space of {place} is free", place=place)
 
 
 def _pick(data: JsonObject, seat: int, operands: list[str]) -> str:
     if data["phase"] == "placing":
-        return "this turn places workers; a turn places workers or picks them up, never both"
+        return say("this turn places workers; a turn places workers or picks them up, never both")
     gear, space = operands[0], int(operands[1])
     if data["gears"][gear][space] != str(seat):
-        return f"seat {seat} has no worker on {gear} {space}"
+        return say("seat {seat} has no worker on {gear} {space}", seat=seat, gear=gear, space=space)
     if data["last"]:
         if operands[2:]:
-            return "workers taken without an action come last"
+            return say("workers taken without an action come last")
         last, number = data["last"].split()
         if (PLACES.index(gear), space) < (PLACES.index(last), int(number)):
-            return f"workers taken without an action are taken in the order {', '.join(PLACES[:-1])}, the lower first"
+            return say(
+                "workers taken without an action are taken in the order {places}, the lower first",
+                places=", ".join(PLACES[:-1]),
+            )
     return _use_of(data, seat, gear, space, int(operands[2])) if operands[2:] else ""
 
 
@@ -67,50 +72,60 @@ def _use_of(data: JsonObject, seat: int, gear: str, space: int, action: int) -> 
     own, free_from = data["seats"][seat], facts.GEARS[gear]["free_choice_from"]
     reach = space + (gear == facts.CHICHEN and own["technologies"]["theology"] > 0)
     if reach < free_from and action > reach:
-        return f"a worker on {gear} {space} reaches " + (f"actions up to {reach}" if reach else "no action")
+        return (
+            say("a worker on {gear} {space} reaches actions up to {reach}", gear=gear, space=space, reach=reach)
+            if reach
+            else say("a worker on {gear} {space} reaches no action", gear=gear, space=space)
+        )
     if gear != facts.CHICHEN:
         return ""
     if action in data["skulls_placed"]:
-        return f"{gear} {action} has its skull"
-    return "" if own["skulls"] else f"seat {seat} has no skull"
+        return say("{gear} {action} has its skull", gear=gear, action=action)
+    return "" if own["skulls"] else say("seat {seat} has no skull", seat=seat)
 
 
 def _build(data: JsonObject, seat: int, operands: list[str]) -> str:
     tile = operands[0]
     kind = "monuments" if tile in facts.MONUMENTS else "buildings"
-    return "" if tile in data["display"][kind] else f"{tile} is not on display"
+    return "" if tile in data["display"][kind] else say("{tile} is not on display", tile=tile)
 
 
 def _keep(data: JsonObject, seat: int, operands: list[str]) -> str:
     if data["phase"] != "keep":
-        return "the seats have chosen their wealth tiles"
+        return say("the seats have chosen their wealth tiles")
     if facts.HIDDEN in data["seats"][seat]["dealt"]:
         return ""
     for tile in operands:
         if tile not in data["seats"][seat]["dealt"]:
-            return f"{tile} was not dealt to seat {seat}"
+            return say("{tile} was not dealt to seat {seat}", tile=tile, seat=seat)
     return ""
 
 
 def _climb(data: JsonObject, seat: int, operands: list[str]) -> str:
     for temple in operands:
         if temple in facts.TEMPLES and data["seats"][seat]["temples"][temple] == facts.top_step(temple):
-            return f"seat {seat} stands at the top of {temple}"
+            return say("seat {seat} stands at the top of {temple}", seat=seat, temple=temple)
     return ""
 
 
 def _beg(data: JsonObject, seat: int, operands: list[str]) -> str:
     if data["phase"] != "turn":
-        return "a seat begs at the beginning of its turn"
+        return say("a seat begs at the beginning of its turn")
     corn = data["seats"][seat]["corn"]
     if corn > facts.BEG_AT_MOST:
-        return f"seat {seat} has {corn} corn; a seat begs with {facts.BEG_AT_MOST} at most"
+        return say(
+            "seat {seat} has {corn} corn; a seat begs with {most} at most", seat=seat, corn=corn, most=facts.BEG_AT_MOST
+        )
     (temple,) = operands
-    return "" if data["seats"][seat]["temples"][temple] > facts.LOWEST else f"seat {seat} is at the bottom of {temple}"
+    return (
+        ""
+        if data["seats"][seat]["temples"][temple] > facts.LOWEST
+        else say("seat {seat} is at the bottom of {temple}", seat=seat, temple=temple)
+    )
 
 
 def _end(data: JsonObject, seat: int, operands: list[str]) -> str:
-    return "a turn places workers or picks them up" if data["phase"] == "turn" else ""
+    return say("a turn places workers or picks them up") if data["phase"] == "turn" else ""
 
 
 def _stocks(data: JsonObject, seat: int, is_legal: Callable[[JsonObject], bool]) -> str:
@@ -131,8 +146,20 @@ def _stocks(data: JsonObject, seat: int, is_legal: Callable[[JsonObject], bool])
     for stock in STOCKS:
         least = next(number for number in range(own[stock], _MOST + 1) if with_stocks(**{**plenty, stock: number}))
         if least > own[stock]:
-            needs.append(f"{least} {stock} (seat {seat} has {own[stock]})")
-    return f"it needs {' and '.join(needs)}" if needs else f"seat {seat} has too little corn or too few blocks"
+            needs.append(
+                say(
+                    "{number} {stock} (seat {seat} has {has})",
+                    number=least,
+                    stock=say(stock),
+                    seat=seat,
+                    has=own[stock],
+                )
+            )
+    return (
+        say("it needs {what}", what=listed(needs))
+        if needs
+        else say("seat {seat} has too little corn or too few blocks", seat=seat)
+    )
 
 
 _CHOICES = ("place", "pick", "beg", "end")  # actions that no other action offers
@@ -145,5 +172,5 @@ _RULES = {
     "climb": _climb,
     "beg": _beg,
     "end": _end,
-    "advance": lambda *_: "the seat on the start space chooses after the round, where 2 days are possible",
+    "advance": lambda *_: say("the seat on the start space chooses after the round, where 2 days are possible"),
 }

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cext.core.contract.game import State
 from cext.games.tzolkin.ops import state_to_fields
+from mexica_ai.game.messages import noted, say
 from mexica_ai.game.text_forms import COLUMNS, count, viewer_name, wrap_entries
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
@@ -38,26 +39,26 @@ _DOES = {
 # What the actions of gears are called on the board where a picture of the facts is not enough.
 _ACTIONS = {"trade": "trade", "worker": "worker", "use": "any 1c"}
 _DECISIONS = {
-    "harvest": "harvest at Palenque {}",
-    "research one": "an advance for blocks",
-    "research two": "one or two advances for blocks",
-    "research more": "perhaps a second advance for blocks",
-    "research free one": "a free advance",
-    "research free two": "two free advances",
-    "build one": "a building",
-    "build two": "one or two buildings, or a monument",
-    "build corn": "a building paid with corn",
-    "build second": "perhaps a second building, with architecture",
-    "build second plain": "perhaps a second building, without architecture",
-    "build more": "perhaps a building",
-    "climb one": "a step up",
-    "climb two": "a step up in two temples for a block",
-    "climb more": "perhaps a step up for a block",
-    "take": "{} blocks of choice",
-    "trade": "trade at the market",
-    "trade more": "perhaps trade at the market",
-    "use one": "an action of another gear for a corn",
-    "use more": "perhaps an action of a gear for a corn",
+    "harvest": noted("harvest at Palenque {what}"),
+    "research one": noted("an advance for blocks"),
+    "research two": noted("one or two advances for blocks"),
+    "research more": noted("perhaps a second advance for blocks"),
+    "research free one": noted("a free advance"),
+    "research free two": noted("two free advances"),
+    "build one": noted("a building"),
+    "build two": noted("one or two buildings, or a monument"),
+    "build corn": noted("a building paid with corn"),
+    "build second": noted("perhaps a second building, with architecture"),
+    "build second plain": noted("perhaps a second building, without architecture"),
+    "build more": noted("perhaps a building"),
+    "climb one": noted("a step up"),
+    "climb two": noted("a step up in two temples for a block"),
+    "climb more": noted("perhaps a step up for a block"),
+    "take": noted("{what} blocks of choice"),
+    "trade": noted("trade at the market"),
+    "trade more": noted("perhaps trade at the market"),
+    "use one": noted("an action of another gear for a corn"),
+    "use more": noted("perhaps an action of a gear for a corn"),
 }
 TRACK_WORDS = {
     "agriculture": ("+1c harvest", "+1c fish, any", "+2c harvest", "step"),
@@ -100,27 +101,27 @@ def _effect(effect: JsonObject) -> str:
         case "gain":
             return spell(effect["materials"])
         case "points":
-            return count(effect["points"], "point")
+            return say("{n:point|points}", n=effect["points"])
         case "worker":
-            return "a worker"
+            return say("a worker")
         case "temple_up":
             return f"{effect['temple'].capitalize()} +{effect['steps']}"
         case "temple_up_any":
-            return "a step of choice"
+            return say("a step of choice")
         case "research":
             return f"{effect['track'].capitalize()} +1"
         case "research_any":
-            return count(effect["steps"], "advance") + " of choice"
+            return say("{n:advance|advances} of choice", n=effect["steps"])
         case "build":
-            return "may build"
+            return say("may build")
         case "trade":
-            return "may trade"
+            return say("may trade")
         case "use":
-            return "may use an action for 1c"
+            return say("may use an action for 1c")
         case "feed_free_workers":
-            return f"feeds {count(effect['workers'], 'worker')}"
+            return say("feeds {n:worker|workers}", n=effect["workers"])
         case "feed_discount_per_worker":
-            return f"feeding costs {effect['corn']}c less a worker"
+            return say("feeding costs {corn}c less a worker", corn=effect["corn"])
     raise ValueError(f"unknown effect {effect}")
 
 
@@ -131,40 +132,42 @@ def describe_effects(effects: Iterable[JsonObject]) -> str:
 
 def describe_scoring(scoring: JsonObject, players: int) -> str:
     """Return what a monument counts in words, such as ``4 points a tomb``."""
-    points = count(scoring.get("points", 0), "point")
+    points = say("{n:point|points}", n=scoring.get("points", 0))
     match scoring["kind"]:
         case "tiles_of_category":
-            return f"{points} a {scoring['category']}"
+            return say("{points} a {category}", points=points, category=say(scoring["category"]))
         case "all_tiles":
-            return f"{points} a building or monument"
+            return say("{points} a building or monument", points=points)
         case "harvest_tiles":
-            return f"{points} a {scoring['tile']} tile"
+            return say("{points} a {tile} tile", points=points, tile=say(scoring["tile"]))
         case "monuments_of_all":
-            return f"{count(scoring['points_by_players'][str(players)], 'point')} a monument of any seat"
+            return say("{n:point|points} a monument of any seat", n=scoring["points_by_players"][str(players)])
         case "full_tracks":
-            return f"{'/'.join(map(str, scoring['points_by_count'][1:]))} for 1/2/3/4 full tracks"
+            return say("{points} for 1/2/3/4 full tracks", points="/".join(map(str, scoring["points_by_count"][1:])))
         case "levels":
-            return f"{points} a level"
+            return say("{points} a level", points=points)
         case "workers":
             by_count = scoring["points_by_count"]
-            return f"{'/'.join(map(str, by_count.values()))} for {'/'.join(by_count)} workers"
+            return say(
+                "{points} for {counts} workers", points="/".join(map(str, by_count.values())), counts="/".join(by_count)
+            )
         case "temple_points":
-            return "the points of its steps again"
+            return say("the points of its steps again")
         case "best_temple":
-            return f"{points} a step in its best temple"
+            return say("{points} a step in its best temple", points=points)
         case "skulls_placed":
-            return f"{points} a skull in Chichen Itza"
+            return say("{points} a skull in Chichen Itza", points=points)
     raise ValueError(f"unknown scoring {scoring}")
 
 
 def decision(text: str) -> str:
     """Return a decision that is owed, in words, such as ``a free advance``."""
     if text in _DECISIONS:
-        return _DECISIONS[text]
+        return say(_DECISIONS[text])
     verb, _, rest = text.partition(" ")
     if verb == "trade":
-        return "perhaps go on trading"
-    return "a block of choice" if text == "take 1" else _DECISIONS[verb].format(rest)
+        return say("perhaps go on trading")
+    return say("a block of choice") if text == "take 1" else say(_DECISIONS[verb], what=rest)
 
 
 def _wrap(label: str, entries: Iterable[str]) -> list[str]:

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from mexica_ai.game.contract import Words
-from mexica_ai.game.text_forms import count, listed
+from mexica_ai.game.messages import add_messages, noted, say
+from mexica_ai.game.text_forms import listed
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.io.json_types import JsonObject
 
 _PRICE_OF_USE = 1  # of an action of another gear
-_CATEGORIES = {"farm": "a farm", "tomb": "a tomb", "civic": "a civic building", "shrine": "a shrine"}
+_CATEGORIES = {
+    "farm": noted("a farm"),
+    "tomb": noted("a tomb"),
+    "civic": noted("a civic building"),
+    "shrine": noted("a shrine"),
+}
+TILES = (noted("farm"), noted("tomb"), noted("civic"), noted("shrine"))  # in what monuments count
+_MATERIALS = (noted("corn"), noted("wood"), noted("stone"), noted("gold"))
 
 
 def name(word: str) -> str:
@@ -21,7 +30,14 @@ def name(word: str) -> str:
 def materials(found: Mapping[str, int]) -> str:
     """Return corn, blocks and skulls in words, such as ``2 corn and 1 gold``."""
     kinds = [kind for kind in (*facts.STOCKS, "skull") if found.get(kind)]
-    return listed([count(found[kind], kind, "skulls" if kind == "skull" else kind) for kind in kinds])
+    return listed([material(kind, found[kind]) for kind in kinds])
+
+
+def material(kind: str, number: int) -> str:
+    """Return a number of one material in words, such as ``2 corn``."""
+    if kind == "skull":
+        return say("{n:skull|skulls}", n=number)
+    return say("{number} {material}", number=number, material=say(kind))
 
 
 def blocks(letters: str) -> str:
@@ -39,32 +55,44 @@ def _effect(effect: JsonObject) -> str:
         case "gain":
             return materials(effect["materials"])
         case "temple_up":
-            return f"{_number(effect['steps'], 'step')} up in {name(effect['temple'])}"
+            return stepped(effect["steps"], name(effect["temple"]))
         case "temple_up_any":
-            return f"{_number(effect['steps'], 'step')} up of choice"
+            return _one_or(noted("a step up of choice"), noted("{number} steps up of choice"), effect["steps"])
         case "research":
-            return f"{_number(effect['steps'], 'advance')} in {name(effect['track'])}"
+            return _one_or(
+                noted("an advance in {track}"),
+                noted("{number} advances in {track}"),
+                effect["steps"],
+                track=name(effect["track"]),
+            )
         case "research_any":
-            return f"{_number(effect['steps'], 'advance')} of choice"
+            return _one_or(noted("an advance of choice"), noted("{number} advances of choice"), effect["steps"])
         case "build":
-            return "another building"
+            return say("another building")
         case "trade":
-            return "a visit to the market"
+            return say("a visit to the market")
         case "use":
-            return f"an action for {effect['corn']} corn"
+            return say("an action for {corn} corn", corn=effect["corn"])
         case "feed_discount_per_worker":
-            return f"feeding costs {effect['corn']} corn less a worker"
+            return say("feeding costs {corn} corn less a worker", corn=effect["corn"])
     return render.describe_effects([effect])  # points, a worker, feeding
 
 
-def _number(number: int, noun: str) -> str:
-    return f"{'an' if noun[0] == 'a' else 'a'} {noun}" if number == 1 else f"{number} {noun}s"
+def stepped(steps: int, temple: str) -> str:
+    """Return steps in a temple in words, such as ``a step down in Chaac``."""
+    if steps > 0:
+        return _one_or(noted("a step up in {temple}"), noted("{number} steps up in {temple}"), steps, temple=temple)
+    return _one_or(noted("a step down in {temple}"), noted("{number} steps down in {temple}"), -steps, temple=temple)
+
+
+def _one_or(one: str, many: str, number: int, **gaps: str) -> str:
+    return say(one if number == 1 else many, number=number, **gaps)
 
 
 def building(tile: str) -> str:
     """Return a building in words, such as ``a farm (feeds 1 worker)``."""
     found = facts.BUILDINGS[tile]
-    return f"{_CATEGORIES[found['category']]} ({effects(found['effects'])})"
+    return f"{say(_CATEGORIES[found['category']])} ({effects(found['effects'])})"
 
 
 def wealth(tile: str) -> str:
@@ -77,19 +105,21 @@ def tell(actions: Sequence[str], before: JsonObject, after: JsonObject) -> str:
     verb, *words = actions[0].split()
     match verb, words:
         case "keep", [first, second]:
-            return f"kept {wealth(first)} and {wealth(second)}"
+            return say("kept {what}", what=listed([wealth(first), wealth(second)]))
         case "keep", _:
-            return "chose wealth tiles"
+            return say("chose wealth tiles")
         case "place", _:
             return _placed(actions, before, after)
         case "pick", [gear, space]:
-            return f"took a worker back from {name(gear)} {space}"
+            return say("took a worker back from {gear} {space}", gear=name(gear), space=space)
         case ("pick", [gear, _, number]) | ("use", [gear, number]):
             return _used(gear, number, price(actions[0]), before, after)
         case "reveal", _:
-            return f"new buildings: {listed([building(tile) for tile in words])}"
+            return say("new buildings: {what}", what=listed([building(tile) for tile in words]))
         case "advance", [days]:
-            return f"moved the calendar on by {'a day' if days == '1' else f'{days} days'}" + _food_day(before, after)
+            return _one_or(
+                noted("moved the calendar on by a day"), noted("moved the calendar on by {number} days"), int(days)
+            ) + _food_day(before, after)
         case "end", _:
             return _food_day(before, after).removeprefix(", ")
     return _chosen(verb, words, before, after)
@@ -98,30 +128,36 @@ def tell(actions: Sequence[str], before: JsonObject, after: JsonObject) -> str:
 def _chosen(verb: str, words: Sequence[str], before: JsonObject, after: JsonObject) -> str:
     """Return what was chosen at an action of a gear or a tile."""
     gained, paid = _flow(before, after)
-    cost = f" for {paid}" if paid else ""
+    cost = " " + say("for {what}", what=paid) if paid else ""
     match verb, words:
         case "beg", [temple]:
-            return f"begged for {gained or 'corn'}, a step down in {name(temple)}"
+            return say("begged for {what}, a step down in {temple}", what=gained or say("corn"), temple=name(temple))
         case "harvest", _:
-            return f"harvested {gained}"
+            return say("harvested {gained}", gained=gained)
         case "burn", [temple]:
-            return f"burned the forest for {gained}, a step down in {name(temple)}"
+            return say("burned the forest for {gained}, a step down in {temple}", gained=gained, temple=name(temple))
         case "research", [track, *_]:
             level = after["seats"][before["to_move"]]["technologies"][track]
-            return f"advanced {name(track)} to {level}{cost}"
+            return say("advanced {track} to {level}{cost}", track=name(track), level=level, cost=cost)
         case "build", [tile, *_]:
             if tile in facts.BUILDINGS:
-                return f"built {building(tile)}"
+                return say("built {building}", building=building(tile))
             scoring = facts.MONUMENTS[tile]["scoring"]
-            return f"built a monument ({render.describe_scoring(scoring, before['players'])})"
+            return say("built a monument ({scoring})", scoring=render.describe_scoring(scoring, before["players"]))
         case "climb", _:
-            return f"stepped up in {listed([name(word) for word in words if word in facts.TEMPLES])}{cost}"
+            return say(
+                "stepped up in {temples}{cost}",
+                temples=listed([name(word) for word in words if word in facts.TEMPLES]),
+                cost=cost,
+            )
         case "take", [letters]:
-            return f"took {blocks(letters)}"
+            return say("took {blocks}", blocks=blocks(letters))
         case "sell", [letter, number]:
-            return f"sold {number} {facts.BLOCKS[letter]} for {gained}"
+            return say(
+                "sold {number} {blocks} for {gained}", number=number, blocks=say(facts.BLOCKS[letter]), gained=gained
+            )
         case "buy", [letter, number]:
-            return f"bought {number} {facts.BLOCKS[letter]}{cost}"
+            return say("bought {number} {blocks}{cost}", number=number, blocks=say(facts.BLOCKS[letter]), cost=cost)
     return ""
 
 
@@ -161,13 +197,14 @@ def _placed(actions: Sequence[str], before: JsonObject, after: JsonObject) -> st
     places = []
     for gear in dict.fromkeys(action.split()[1] for action in actions):
         if gear == facts.START:
-            places.append("the start space")
+            places.append(say("the start space"))
             continue
         pairs = enumerate(zip(before["gears"][gear], after["gears"][gear], strict=True))
         spaces = [str(space) for space, (old, new) in pairs if new == seat != old]
-        places.append(f"{name(gear)} {' and '.join(spaces)}")
+        places.append(f"{name(gear)} {listed(spaces)}")
     _, paid = _flow(before, after)
-    return f"placed on {listed(places)}" + (f" for {paid}" if paid else "")
+    cost = " " + say("for {what}", what=paid) if paid else ""
+    return say("placed on {places}{cost}", places=listed(places), cost=cost)
 
 
 def _used(gear: str, number: str, price: int, before: JsonObject, after: JsonObject) -> str:
@@ -176,21 +213,23 @@ def _used(gear: str, number: str, price: int, before: JsonObject, after: JsonObj
     where = f"{name(gear)} {number}"
     gained, paid = _flow(before, after, price)
     if gear == facts.CHICHEN:
-        cost = f" for {price} corn" if price else ""
+        cost = " " + say("for {what}", what=material("corn", price)) if price else ""
         temple = facts.GEARS[gear]["actions"][int(number) - 1]["temple"]
-        return f"placed a skull on {where}{cost}, a step up in {name(temple)}"
-    cost = f" for {paid}" if paid else ""
+        return say(
+            "placed a skull on {where}{cost}, a step up in {temple}", where=where, cost=cost, temple=name(temple)
+        )
+    cost = " " + say("for {what}", what=paid) if paid else ""
     if after["seats"][seat]["workers"] > before["seats"][seat]["workers"]:
-        gained = listed([one for one in ("a worker", gained) if one])
+        gained = listed([one for one in (say("a worker"), gained) if one])
     if gained:
-        return f"took {gained}{cost} from {where}"
-    return f"used {where}{cost}"
+        return say("took {what}{cost} from {where}", what=gained, cost=cost, where=where)
+    return say("used {where}{cost}", where=where, cost=cost)
 
 
 def _food_day(before: JsonObject, after: JsonObject) -> str:
     if after["phase"] == "over":
-        return ", the last food day"
-    return ", food day" if after["food_days"] > before["food_days"] else ""
+        return ", " + say("the last food day")
+    return ", " + say("food day") if after["food_days"] > before["food_days"] else ""
 
 
 def joins(actions: Sequence[str], following: str) -> bool:
@@ -200,7 +239,8 @@ def joins(actions: Sequence[str], following: str) -> bool:
 
 def round_of(fields: JsonObject) -> str:
     """Return the caption of a round; see `Words.round_of`."""
-    return "Start" if fields["phase"] == "keep" else f"Day {fields['day']}"
+    return say("Start") if fields["phase"] == "keep" else say("Day {day}", day=fields["day"])
 
 
+add_messages(Path(__file__).with_name("messages"))
 WORDS = Words(tell, joins, round_of)

@@ -1,6 +1,7 @@
 // @ts-check
 // Shared by all scripts: requests, pictures as elements, settings, and small templates.
 import {html, nothing, render, svg} from './vendor/lit-html.js';
+import {KEY, kept, language, LANGUAGES, t} from './words.js';
 
 export {html, nothing, render, svg};
 
@@ -11,7 +12,7 @@ const policy = globalThis.trustedTypes?.createPolicy('board', {createHTML: text 
 export class ApiError extends Error {
   constructor(status, body) {
     const {message: detail, ...more} = body ?? {};
-    super(more.words || detail || `The server answers ${status}.`);
+    super(more.words || detail || t('The server answers {status}.', {status}));
     Object.assign(this, {violations: [], ...more, detail, status});
   }
 }
@@ -26,8 +27,9 @@ function wait(change) {
 
 /** Send a request; return the JSON or text of the response. */
 export async function request(method, path, body = {}) {
-  const init = method === 'GET' ? {}
-    : {method, headers: {'Content-Type': 'application/json'}, body: JSON.stringify(body)};
+  const headers = {'Accept-Language': language};
+  const init = method === 'GET' ? {headers}
+    : {method, headers: {...headers, 'Content-Type': 'application/json'}, body: JSON.stringify(body)};
   wait(1);
   try {
     const answer = await fetch(path, init);
@@ -37,7 +39,7 @@ export async function request(method, path, body = {}) {
     if (!answer.ok) throw new ApiError(answer.status, isJson ? data : null);
     return data;
   } catch (error) {
-    throw error instanceof ApiError ? error : new ApiError(0, {message: 'The server does not answer.'});
+    throw error instanceof ApiError ? error : new ApiError(0, {message: t('The server does not answer.')});
   } finally {
     wait(-1);
   }
@@ -130,10 +132,9 @@ function turnWheels(old, root) {
 
 // --- settings, which the browser stores
 
-const KEY = 'mexica-ai';
 const USUAL = {
-  theme: '', keys: true, motion: true, codes: false, zoom: true, fits: innerWidth > 600, hints: {play: 'none', review: 'all'},
-  seconds: 5, candidates: 8,
+  theme: '', language: '', keys: true, motion: true, codes: false, zoom: true, call: '', fits: innerWidth > 600,
+  annotates: true, checks: false, follows: false, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
 };
 export const settings = {...USUAL, ...stored()};
 
@@ -189,6 +190,15 @@ export const pathOf = path => path ? html`<details class="path"><summary>JSON</s
 export const choice = (label, options, value, run) => html`<select aria-label=${label}
   @change=${event => run(event.target.value)}>${options.map(([one, words]) => html`
     <option value=${one} ?selected=${String(one) === String(value)}>${words}</option>`)}</select>`;
+
+const inItself = code => new Intl.DisplayNames([code], {type: 'language'}).of(code);
+
+/** A select of the languages that have message files; a change loads the page anew. */
+export const languages = () => LANGUAGES.length < 2 ? nothing : html`<label>${t('Language')} ${choice(t('Language'),
+  [['', t('system')], ...LANGUAGES.map(code => [code, inItself(code)])], settings.language, chosen => {
+    keep({language: chosen});
+    location.reload();
+  })}</label>`;
 
 const SHAPES = [
   'M10 2L18.5 16.8H1.5Z', 'M10 2.5a7.5 7.5 0 1 0 .01 0Z', 'M3.5 3.5h13v13h-13Z', 'M10 1.5L18.5 10L10 18.5L1.5 10Z',

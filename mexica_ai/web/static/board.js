@@ -2,6 +2,7 @@
 // The board: the server's picture, its targets, and a grid or list of cells above it for the keyboard. Independent of
 // the game.
 import {showPicture} from './api.js';
+import {t} from './words.js';
 
 function make(name, className, attributes = {}) {
   const made = document.createElement(name);
@@ -34,7 +35,7 @@ export class Board {
     Object.assign(this, {host, grid, shape: ''});
     const sheet = make('div', 'sheet');
     this.picture = make('div', 'picture', {'aria-hidden': 'true'});
-    this.cells = make('div', 'cells', grid ? {role: 'grid', 'aria-label': 'Board'} : {role: 'group', 'aria-label': 'Table'});
+    this.cells = make('div', 'cells', grid ? {role: 'grid', 'aria-label': t('Board')} : {role: 'group', 'aria-label': t('Table')});
     sheet.append(this.picture, this.cells);
     host.replaceChildren(sheet);
     for (const name of ['pointerdown', 'pointermove', 'pointerup', 'click']) {
@@ -286,6 +287,14 @@ export class Board {
     event.preventDefault();
     event.stopPropagation();
   }
+}
+
+/** Where an element of a picture is, in the units of the picture: left, top, width, height. */
+export function placeOf(svg, element) {
+  const {left, top, right, bottom} = element.getBoundingClientRect();
+  const back = svg.getScreenCTM().inverse();
+  const from = new DOMPoint(left, top).matrixTransform(back), to = new DOMPoint(right, bottom).matrixTransform(back);
+  return [from.x, from.y, to.x - from.x, to.y - from.y];
 }
 
 export const box = rect => ['x', 'y', 'width', 'height'].map(name => Number(rect.getAttribute(name)));

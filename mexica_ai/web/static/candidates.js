@@ -2,10 +2,11 @@
 // The analysis of a position: its candidates, shown on the board while the pointer is over them.
 import {button, choice, html, keep, nothing, percent, seatMark, settings, svg} from './api.js';
 import {keepWords, named, nameOf, told} from './people.js';
+import {t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
 
-const TIMES = [[1, '1 s'], [5, '5 s'], [30, '30 s'], [0, 'until stopped']];
+const TIMES = [[1, '1 s'], [5, '5 s'], [30, '30 s'], [0, t('until stopped')]];
 let frozen = null;  // the rows, while the pointer or the focus is inside
 
 /** @param {Page} page */
@@ -17,33 +18,36 @@ export function candidatesPanel(page) {
     page.render();
   };
   const isUp = page.isSheet && hints !== 'none';
-  return html`<section class="card engine ${isUp ? 'up' : ''}" aria-labelledby="engine"><div class="row"><h2 id="engine">Engine</h2>
-    <span class="grow"></span>${isUp ? button('Close', () => page.set({isSheet: false, peek: null}), {kind: 'close'}) : nothing}Hints ${choice('Hints', ['all', 'value', 'none'].map(one => [one, one]), hints, setHints)}</div>
+  return html`<section class="card engine ${isUp ? 'up' : ''}" aria-labelledby="engine"><div class="row"><h2 id="engine">${t('Engine')}</h2>
+    <span class="grow"></span>${isUp ? button(t('Close'), () => page.set({isSheet: false, peek: null}), {kind: 'close'}) : nothing}${t('Hints')} ${choice(t('Hints'), [['all', t('all')], ['value', t('value')], ['none', t('none')]], hints, setHints)}</div>
     ${hints === 'none' ? nothing : [controls(page), result(page, hints)]}</section>`;
 }
 
 /** @param {Page} page */
 function controls(page) {
   const most = page.info.caps.candidates;
-  return html`<div class="row">${page.analysis?.is_running ? button('Stop', () => page.stopAnalysis())
-    : button(page.isGuessed ? 'Analyse with a guess' : 'Analyse', () => page.startAnalysis(), {kind: 'primary', off: !page.canAnalyse})}
-    ${choice('Time', TIMES, settings.seconds, value => keep({seconds: Number(value)}))}
-    <label title="turns"><input type="number" aria-label="Number of turns" min="1" max=${most} .value=${String(settings.candidates)} @change=${event =>
+  return html`<div class="row">${page.analysis?.is_running ? button(t('Stop'), () => page.stopAnalysis())
+    : button(page.isGuessed ? t('Analyse with a guess') : t('Analyse'), () => page.startAnalysis(), {kind: 'primary', off: !page.canAnalyse})}
+    ${choice(t('Time'), TIMES, settings.seconds, value => keep({seconds: Number(value)}))}
+    ${page.mode === 'review' ? button(t('Follow'), () => {
+      keep({follows: !settings.follows});
+      page.render();
+    }, {pressed: settings.follows, title: t('Analyse each turn that the review goes to')}) : nothing}<label title=${t('turns')}><input type="number" aria-label=${t('Number of turns')} min="1" max=${most} .value=${String(settings.candidates)} @change=${event =>
       keep({candidates: Math.min(Math.max(event.target.valueAsNumber || 1, 1), most)})}></label></div>`;
 }
 
 /** @param {Page} page */
 function result(page, hints) {
   const found = page.analysis;
-  if (!found) return html`<p class="note">Shows the best turns of this position.</p>`;
+  if (!found) return html`<p class="note">${t('Shows the best turns of this position.')}</p>`;
   const newest = found.candidates ?? [];
   const rows = frozen?.map(old => newest.find(one => one.text === old.text) ?? old) ?? newest;
   const list = event => leave(event, page);
   return html`<div class=${page.isLost || !page.isAnalysed ? 'old' : ''}>
-    <p class="note">${page.isAnalysed ? nothing : 'For another position. '}${found.iterations
-      ? `${short(found.iterations)} iterations, ${short(found.speed ?? 0)}/s` : 'searching …'}${
+    <p class="note">${page.isAnalysed ? nothing : `${t('For another position.')} `}${found.iterations
+      ? t('{number} iterations, {speed}/s', {number: short(found.iterations), speed: short(found.speed ?? 0)}) : t('searching …')}${
       found.stop_text ? `; ${found.stop_text}` : nothing}</p>
-    ${found.why?.length ? html`<details class="note"><summary>Why</summary><ul>${found.why.map(one => html`<li>${named(page, one)}</li>`)}</ul></details>` : nothing}
+    ${found.why?.length ? html`<details class="note"><summary>${t('Why')}</summary><ul>${found.why.map(one => html`<li>${named(page, one)}</li>`)}</ul></details>` : nothing}
     ${rows[0]?.value?.length ? sharesBar(page, rows[0].value) : nothing}
     ${hints === 'value' ? nothing : html`<ol class="candidates" @pointerenter=${() => freeze(rows)} @pointerleave=${list}
       @focusin=${() => freeze(rows)} @focusout=${list} @keydown=${event => key(event, page)}>${
@@ -86,14 +90,14 @@ function row(page, candidate) {
     page.render();
   };
   return html`<li><button class="candidate" aria-expanded=${isOpen} data-text=${text} @pointerenter=${show} @focus=${show}
-      @click=${toggle}><span class="soft" title="visits">${short(visits)}</span>
-    <b title="share of the win">${share == null ? '' : percent(share)}</b>
+      @click=${toggle}><span class="soft" title=${t('visits')}>${short(visits)}</span>
+    <b title=${t('share of the win')}>${share == null ? '' : percent(share)}</b>
     <meter min="0" max="1" .value=${share ?? 0} class="of${page.mover}" aria-hidden="true"></meter>
     <span class="turn" title=${told(text, words)}>${told(text, words)}</span></button>
-    ${isOpen ? html`<div class="line">${scores ? html`<p class="note">Expected points
-      ${scores.map(score => Math.round(score)).join(' : ')}</p>` : nothing}${page.canDraft ? button('Take over', () => page.takeTurn(turn)) : nothing}
-      ${line.length ? nothing : html`<p class="note">No expected reply yet.</p>`}
-      <ol aria-label="Expected line">${line.map((one, index) => {
+    ${isOpen ? html`<div class="line">${scores ? html`<p class="note">${t('Expected points {points}', {
+      points: scores.map(score => Math.round(score)).join(' : ')})}</p>` : nothing}${page.canDraft ? button(t('Take over'), () => page.takeTurn(turn)) : nothing}
+      ${line.length ? nothing : html`<p class="note">${t('No expected reply yet.')}</p>`}
+      <ol aria-label=${t('Expected line')}>${line.map((one, index) => {
         const before = [turn, ...line.slice(0, index)];  // the candidate itself comes first
         const show = () => page.peekAt({line: before, actions: one});
         return html`<li><button class="link" title=${one.join('; ')} @pointerenter=${show} @focus=${show}

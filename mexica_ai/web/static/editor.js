@@ -2,11 +2,12 @@
 // The editor of positions. The server describes its brushes and controls, so it is independent of the game.
 import {button, find, html, nothing, parsePicture, pathOf, query, request, same, say} from './api.js';
 import {Board} from './board.js';
+import {t} from './words.js';
 
 const REST_MS = 300;  // from the last change to the check of the position
 const LEAST_WIDTH = 840;  // of a picture; narrower pages scroll
-const MOVE = {name: 'move', key: 'm', label: 'Move'};
-const count = ({length}) => (length ? `${length} error${length > 1 ? 's' : ''}` : 'No errors');
+const MOVE = {name: 'move', key: 'm', label: t('Move')};
+const count = ({length}) => (length ? t('{n:error|errors}', {n: length}) : t('No errors'));
 
 export class Editor {
   given = null;  // the position as JSON, faulty or not
@@ -171,7 +172,7 @@ export class Editor {
     }
     const names = board.rects().map(rect => rect.dataset.target);
     board.light(new Map(), new Set(this.brushes.length ? names : []), name => [name.replace(/[:_]/g, ' '),
-      this.words[name], name === this.from && 'to be moved',
+      this.words[name], name === this.from && t('to be moved'),
       ...faults.map(fault => fault.targets.includes(name) && fault.words)].filter(Boolean).join(', '));
     for (const rect of board.rects()) {
       const name = rect.dataset.target;
@@ -228,10 +229,10 @@ export class Editor {
       case 'bag': return fieldset(choices.map(([item, words]) => html`<label>${words} <input type="number" min="0"
         max="99" .value=${String([...value].filter(one => one === item).length)} aria-invalid=${invalid}
         @change=${({target}) => this.edit({path, item, count: target.valueAsNumber || 0})}></label>`));
-      case 'row': return fieldset([control.is_ordered ? adder('put first…', 0) : nothing,
+      case 'row': return fieldset([control.is_ordered ? adder(t('put first…'), 0) : nothing,
         [...value].map((item, index) => button([choices.find(([one]) => one === item)?.[1] ?? item, ' ×'],
-          () => this.edit({path, remove: index}), {kind: 'chip', title: 'Remove'})),
-        adder(control.is_ordered ? 'put last…' : 'add…', value.length)]);
+          () => this.edit({path, remove: index}), {kind: 'chip', title: t('Remove')})),
+        adder(control.is_ordered ? t('put last…') : t('add…'), value.length)]);
       default: return html`<button type="button" data-path=${path} @click=${() => this.edit({path})}>${label}</button>`;
     }
   }
@@ -265,16 +266,16 @@ export class Editor {
       const [name, players] = event.target.elements.start.value.split(' ');
       this.begin({name}, Number(players));
     };
-    return html`<main class="editor"><h1 class="unseen">Editor</h1>
-      <form @submit=${start}><label>New <select name="start">${page.info.games.map(({name, title, players}) =>
+    return html`<main class="editor"><h1 class="unseen">${t('Editor')}</h1>
+      <form @submit=${start}><label>${t('New')} <select name="start">${page.info.games.map(({name, title, players}) =>
         players.map(number => html`<option value="${name} ${number}" ?selected=${
-          name === given?.game && number === given.players}>${title}, ${number} players</option>`))}</select></label>
-      <button>Start</button><span class="grow"></span>
-      ${button('Undo', () => this.step(this.past, this.future), {off: !this.past.length})}
-      ${button('Redo', () => this.step(this.future, this.past), {off: !this.future.length})}
-      ${button('Play', () => this.open(''), {off: !this.isValid, kind: 'primary'})}
-      ${button('Analyse', () => this.open('#review'), {off: !this.isValid})}</form>
-      <div class="brushes" role="group" aria-label="Brushes">${this.brushes.map(({name, key, label, icon = ''}) => html`
+          name === given?.game && number === given.players}>${title}, ${t('{n:player|players}', {n: number})}</option>`))}</select></label>
+      <button>${t('Start')}</button><span class="grow"></span>
+      ${button(t('Undo'), () => this.step(this.past, this.future), {off: !this.past.length})}
+      ${button(t('Redo'), () => this.step(this.future, this.past), {off: !this.future.length})}
+      ${button(t('Play'), () => this.open(''), {off: !this.isValid, kind: 'primary'})}
+      ${button(t('Analyse'), () => this.open('#review'), {off: !this.isValid})}</form>
+      <div class="brushes" role="group" aria-label=${t('Brushes')}>${this.brushes.map(({name, key, label, icon = ''}) => html`
         <button aria-pressed=${name === this.brush} aria-label=${label} title="${label}: ${key}"
           data-brush="brush:${name}" ?data-invalid=${this.isFaulty(`brush:${name}`, 'targets')}
           @click=${() => this.choose(name)}>${icon}<span>${label}</span></button>`)}</div>
@@ -289,7 +290,7 @@ export class Editor {
           <summary ?data-invalid=${controls.some(({path}) => this.isFaulty(path))}>${title}</summary>
           <div class="fields">${controls.map(control => this.control(control))}</div></details>`)}
         <details ?open=${!palette}><summary>JSON</summary><textarea spellcheck="false" rows="16"
-          aria-label="Position as JSON or in the compact form" .value=${this.text}
+          aria-label=${t('Position as JSON or in the compact form')} .value=${this.text}
           @input=${({target}) => this.type(target.value)}></textarea></details></div></div></main>`;
   }
 }

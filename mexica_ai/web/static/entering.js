@@ -1,6 +1,7 @@
 // @ts-check
 // Entering an action: a legal action has a tool and targets; each click narrows the list of entries. Independent of the
 // game.
+import {t} from './words.js';
 
 /**
  * @typedef {object} Entry
@@ -226,7 +227,7 @@ export class Entering {
       const brings = more.length ? '' : entry.brings ?? '';
       const words = isTools ? this.open(entry, true).filter(isMenu).map(word => word.slice(MENU.length)) : [];
       const label = isTools ? this.labelOf(name) : isMenu(name) ? name.slice(MENU.length) : brings || describe(name);
-      const cost = entry.cost && label === brings ? `for ${entry.cost}` : entry.cost;
+      const cost = entry.cost && label === brings ? t('for {cost}', {cost: entry.cost}) : entry.cost;
       const notes = [...words, brings, cost].filter(note => note && note !== label);
       return {[isTools ? 'tool' : 'target']: name, label, note: more.length ? '' : notes.join(', '),
         isEmpty: !more.length && Boolean(entry.is_empty)};

@@ -1,7 +1,8 @@
 // @ts-check
 // The start page: a new game, a record or a position from a file, an example; and the list of saved games.
-import {button, html, nothing, pathOf, seatMark} from './api.js';
+import {button, html, languages, nothing, pathOf, seatMark} from './api.js';
 import {create, form, readSeats, seatRows} from './setup.js';
+import {t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
 /** @typedef {import('./snapshot').SummaryJson} SummaryJson */
@@ -12,25 +13,25 @@ import {create, form, readSeats, seatRows} from './setup.js';
  */
 export function home(page) {
   form.game ??= page.info.games.find(game => game.parts.includes('panel')).name;
-  const tabs = {'New game': newGame, Load: load, Examples: examples};
+  const tabs = {'New game': [t('New game'), newGame], Load: [t('Load'), load], Examples: [t('Examples'), examples]};
   const {faults} = form;
-  return html`<main class="home"><section class="card start"><h1>Play, analyse, review</h1>
-    <div class="row">${Object.keys(tabs).map(name => button(name, () => {
+  return html`<main class="home"><section class="card start"><h1>${t('Play, analyse, review')}</h1>
+    <div class="row">${Object.entries(tabs).map(([name, [words]]) => button(words, () => {
       Object.assign(form, {tab: name, faults: [], several: null});
       page.render();
     }, {pressed: form.tab === name, kind: 'big'}))}</div>
-    ${tabs[form.tab](page)}
+    ${tabs[form.tab][1](page)}
     ${form.several ? several(page) : nothing}
     ${faults.length ? html`<ul class="fault" role="alert">${faults.map(({path, words}) => html`
       <li>${words}${pathOf(path)}</li>`)}</ul>` : nothing}</section>
-    ${kept(page)}</main>`;
+    ${kept(page)}${page.own?.results(page) ?? nothing}<p class="row soft">${languages()}</p></main>`;
 }
 
 /** @param {Page} page */
-function radios(page, name, options, value) {
-  return html`<fieldset><legend>${name}</legend><div class="row">${options.map(([one, words]) => html`<label class="choice">
+function radios(page, name, title, options, value) {
+  return html`<fieldset><legend>${title}</legend><div class="row">${options.map(([one, words]) => html`<label class="choice">
     <input type="radio" name=${name} .checked=${one === value} @change=${() => {
-      form[name.toLowerCase()] = one;
+      form[name] = one;
       page.render();
     }}><span>${words}</span></label>`)}</div></fieldset>`;
 }
@@ -46,23 +47,29 @@ function newGame(page) {
     event.preventDefault();
     create(page, {
       game: game.name, players, seats: readSeats(info, players), seed: form.seed ? Number(form.seed) : null, draws: !form.isTable,
+      clock: form.minutes ? {bank_s: 60 * form.minutes, increment_s: form.increment ?? 0} : null,
       options: Object.fromEntries(game.options.filter(({name}) => name in given && given[name] !== '').map(
         ({name, kind}) => [name, read(kind, given[name])])),
     });
   };
   const games = [...info.games].sort((one, other) => Number(one.tools.length < 2) - Number(other.tools.length < 2));  // toys last
-  return html`<form @submit=${submit}>${radios(page, 'Game', games.map(one => [one.name, one.title]), game.name)}
-    ${radios(page, 'Players', game.players.map(one => [one, one]), players)}${seatRows(page, players)}
-    <details><summary>Options</summary>${game.options.map(({name, kind, help, default: usual}) => html`<label class="row">${
+  return html`<form @submit=${submit}>${radios(page, 'game', t('Game'), games.map(one => [one.name, one.title]), game.name)}
+    <div class="row">${game.has_guide ? button(t('Learn the game'), () => create(page, {guide: game.name})) : nothing}
+      ${game.languages.length ? button(t('Rules'), () => page.readRules(game.name)) : nothing}</div>
+    ${radios(page, 'players', t('Players'), game.players.map(one => [one, one]), players)}${seatRows(page, players)}
+    <details><summary>${t('Options')}</summary>${game.options.map(({name, kind, help, default: usual}) => html`<label class="row">${
       kind === 'bool' ? html`<input type="checkbox" .checked=${given[name]}
           @change=${event => { given[name] = event.target.checked; }}> ${help}`
         : html`${help} <input .value=${given[name] ?? ''} placeholder=${usual ?? nothing}
           @input=${event => { given[name] = event.target.value; }}>`}</label>`)}
       <label class="row"><input type="checkbox" .checked=${form.isTable ?? false}
-        @change=${event => { form.isTable = event.target.checked; }}> random events are drawn at a real table and typed in</label>
-      <label class="row">seed <input inputmode="numeric" pattern="[0-9]*" .value=${form.seed ?? ''} placeholder="drawn"
+        @change=${event => { form.isTable = event.target.checked; }}> ${t('random events are drawn at a real table and typed in')}</label>
+      <div class="row">${t('a clock of persons:')} <label><input type="number" min="1" max="1440" step="any" .value=${String(form.minutes ?? '')}
+        @input=${event => { form.minutes = event.target.valueAsNumber || null; }}> ${t('minutes')}</label> <label><input type="number" min="0" max="3600"
+        .value=${String(form.increment ?? '')} @input=${event => { form.increment = event.target.valueAsNumber || 0; }}> ${t('s more for each turn')}</label></div>
+      <label class="row">${t('seed')} <input inputmode="numeric" pattern="[0-9]*" .value=${form.seed ?? ''} placeholder=${t('drawn')}
         @input=${event => { form.seed = event.target.value; }}></label></details>
-    <button class="primary big">Start</button></form>`;
+    <button class="primary big">${t('Start')}</button></form>`;
 }
 
 const read = (kind, value) => kind === 'bool' ? value : kind === 'int' ? Number(value) : value.match(/\d+/g)?.map(Number) ?? [];
@@ -76,7 +83,7 @@ function load(page) {
     Object.assign(form, {file: null, faults: [{words}], several: null});
     page.tell(words);
   };
-  const tooLarge = (what, bytes) => refuse(`${what} has ${size(bytes)}; at most ${size(most)} can be opened.`);
+  const tooLarge = (what, bytes) => refuse(t('{what} has {size}; at most {most} can be opened.', {what, size: size(bytes), most: size(most)}));
   const take = async file => {
     if (!file) return;
     if (file.size > most) {
@@ -84,7 +91,7 @@ function load(page) {
       return;
     }
     const text = await file.text().catch(() => null);
-    if (text === null || text.includes('\0')) refuse(`${file.name} cannot be read as text.`);
+    if (text === null || text.includes('\0')) refuse(t('{what} cannot be read as text.', {what: file.name}));
     else {
       Object.assign(form, {file: {name: file.name, text}, text: '', faults: [], several: null});
       page.render();
@@ -92,40 +99,40 @@ function load(page) {
   };
   const submit = event => {
     event.preventDefault();
-    const {name, text} = form.file ?? {name: 'The text', text: form.text};
+    const {name, text} = form.file ?? {name: t('The text'), text: form.text};
     const bytes = new TextEncoder().encode(JSON.stringify({text})).length;  // quotes and line ends take two in a request
-    if (bytes > most) tooLarge(`${name}, as it is sent,`, bytes);
+    if (bytes > most) tooLarge(t('{what}, as it is sent,', {what: name}), bytes);
     else create(page, {text});
   };
-  return html`<form @submit=${submit}><label class="row">A record, a position or a drill
+  return html`<form @submit=${submit}><label class="row">${t('A record, a position or a drill')}
       <input type="file" accept=".json,.jsonl,.txt" @change=${event => take(event.target.files[0])}></label>
-    <label>or its text <textarea rows="9" spellcheck="false" ?required=${!form.file} .value=${form.text}
-      placeholder=${form.file ? `${form.file.name} is to be opened.` : ''}
+    <label>${t('or its text')} <textarea rows="9" spellcheck="false" ?required=${!form.file} .value=${form.text}
+      placeholder=${form.file ? t('{what} is to be opened.', {what: form.file.name}) : ''}
       @input=${event => Object.assign(form, {text: event.target.value, file: null})}></textarea></label>
-    <button class="primary big">Open</button></form>`;
+    <button class="primary big">${t('Open')}</button></form>`;
 }
 
 // The records of a file, to choose one.
 /** @param {Page} page */
 function several(page) {
   const {body, count, records} = form.several;
-  const words = ({game, players, turns, scores, winners, names, error}) => error ? `cannot be read: ${error}` : [
-    page.titleOf(game), players && `${players} players`, turns != null && `${turns} turns`, names.filter(name => !/[=:]/.test(name)).join(', '),
-    scores.length ? scores.join(' : ') : winners.length ? '' : 'not finished'].filter(Boolean).join(', ');
-  return html`<section aria-labelledby="several"><h2 id="several">${count} games: choose one</h2><ol class="plain several">${
+  const words = ({game, players, turns, scores, winners, names, error}) => error ? t('cannot be read: {why}', {why: error}) : [
+    page.titleOf(game), players && t('{n:player|players}', {n: players}), turns != null && t('{n:turn|turns}', {n: turns}), names.filter(name => !/[=:]/.test(name)).join(', '),
+    scores.length ? scores.join(' : ') : winners.length ? '' : t('not finished')].filter(Boolean).join(', ');
+  return html`<section aria-labelledby="several"><h2 id="several">${t('{number} games: choose one', {number: count})}</h2><ol class="plain several">${
     records.map(one => html`<li>${button(html`<b>${one.number}</b> ${words(one)}`,
       () => create(page, {...body, record: one.number}), {kind: 'wide', off: Boolean(one.error)})}</li>`)}</ol>
-    ${count > records.length ? html`<p class="soft">${count - records.length} more are not listed.</p>` : nothing}</section>`;
+    ${count > records.length ? html`<p class="soft">${t('{number} more are not listed.', {number: count - records.length})}</p>` : nothing}</section>`;
 }
 
 const examples = (/** @type {Page} */ page) => html`<ul class="plain">${page.info.games.flatMap(game => game.examples.map(({name, kind}) => html`
-  <li>${button(html`<b>${game.title}</b>, a ${kind === 'record' ? 'game to review' : 'position to play'}
+  <li>${button(html`${kind === 'record' ? t('{title}, a game to review', {title: html`<b>${game.title}</b>`}) : t('{title}, a position to play', {title: html`<b>${game.title}</b>`})}
     <span class="soft">${name}</span>`, () => create(page, {example: name}), {kind: 'big wide'})}</li>`))}</ul>`;
 
 /** @type {(game: SummaryJson) => string} */
-const state = ({drill, is_over: isOver, turns, seats, scores = [], winners = []}) => drill ? `drill, ${drill.solved} of ${drill.of} solved`
-  : !isOver ? `turn ${turns + 1}${scores.some(Boolean) ? `, ${scores.join(' : ')}` : ''}`
-    : `over, ${scores.join(' : ')}${winners.length === 1 ? `, ${seats[winners[0]].title} wins` : ''}`;
+const state = ({drill, guide, is_over: isOver, turns, seats, scores = [], winners = []}) => drill ? t('drill, {solved} of {of} solved', {...drill})
+  : guide ? t('guided game, {step} of {of} steps done', {...guide}) : !isOver ? `${t('turn {number}', {number: turns + 1})}${scores.some(Boolean) ? `, ${scores.join(' : ')}` : ''}`
+    : `${t('over, {scores}', {scores: scores.join(' : ')})}${winners.length === 1 ? `, ${t('{who} wins', {who: seats[winners[0]].title})}` : ''}`;
 
 /** All that is listed of a game, as text to search. */
 const wordsOf = (page, game) => [page.titleOf(game.game), game.error ?? state(game), game.created,
@@ -134,17 +141,17 @@ const wordsOf = (page, game) => [page.titleOf(game.game), game.error ?? state(ga
 /** @param {Page} page */
 function kept(page) {
   const {games, deleted, filter = ''} = page;
-  const undo = deleted.length ? html`<div class="deleted" role="status">${deleted.map(game => html`<p class="row">Deleted: ${
-    page.titleOf(game.game)}${game.error ? '' : `, ${state(game)}`} ${button('Undo', () => page.putBackGame(game))}</p>`)}</div>` : nothing;
-  if (!games?.length) return html`<section class="card empty">${undo}<p class="soft">Your games will be listed here.</p></section>`;
+  const undo = deleted.length ? html`<div class="deleted" role="status">${deleted.map(game => html`<p class="row">${t('Deleted:')} ${
+    page.titleOf(game.game)}${game.error ? '' : `, ${state(game)}`} ${button(t('Undo'), () => page.putBackGame(game))}</p>`)}</div>` : nothing;
+  if (!games?.length) return html`<section class="card empty">${undo}<p class="soft">${t('Your games will be listed here.')}</p></section>`;
   const found = games.filter(game => filter.toLowerCase().split(/\s+/).every(word => wordsOf(page, game).includes(word)));
-  return html`<section class="card" aria-labelledby="kept"><div class="row"><h2 id="kept">Games</h2><span class="grow"></span>
-      ${games.length > 5 ? html`<input type="search" class="filter" aria-label="Filter the games" placeholder="Filter, such as mexica over"
+  return html`<section class="card" aria-labelledby="kept"><div class="row"><h2 id="kept">${t('Games')}</h2><span class="grow"></span>
+      ${games.length > 5 ? html`<input type="search" class="filter" aria-label=${t('Filter the games')} placeholder=${t('Filter, such as mexica over')}
         .value=${filter} @input=${event => page.set({filter: event.target.value})}>` : nothing}</div>
-    ${undo}${found.length ? nothing : html`<p class="soft">No game has these words.</p>`}
+    ${undo}${found.length ? nothing : html`<p class="soft">${t('No game has these words.')}</p>`}
     <ul class="plain kept">${found.map(game => html`<li>
       <a href="/g/${game.id}${game.is_over ? '#review' : ''}"><b>${page.titleOf(game.game)}</b> ${game.error ?? html`
         ${game.drill ? nothing : game.seats.map((seat, index) => html`<span class="who">${seatMark(index)} ${seat.title}</span>`)}
         <span class="soft">${state(game)}, ${game.created.slice(0, 16).replace('T', ' ')}</span>`}</a>
-      ${button('×', () => page.remove(game), {kind: 'link', label: `Delete this game of ${page.titleOf(game.game)}`})}</li>`)}</ul></section>`;
+      ${button('×', () => page.remove(game), {kind: 'link', label: t('Delete this game of {title}', {title: page.titleOf(game.game)})})}</li>`)}</ul></section>`;
 }

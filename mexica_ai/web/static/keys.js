@@ -18,9 +18,10 @@ export function onKey(page, event) {
     'Ctrl+z': page.isMine && (() => page.undo()), 'Ctrl+y': page.isMine && (() => page.redoOne()),
     'Ctrl+Shift+Z': page.isMine && (() => page.redoOne()), Escape: () => stepBack(page),
     ...settings.keys && {'?': () => page.ask('help'), T: () => page.ask('text')},
+    ...settings.keys && page.game.languages.length && {R: () => page.readRules()},
     ...settings.keys && !isReview && {'/': () => find('.typed input').focus(), ...letters(page)},
     ...isReview && !target.matches('input') && {
-      ArrowLeft: () => page.go(page.at - 1), ArrowRight: () => page.go(page.at + 1), Home: () => page.go(0),
+      ArrowLeft: () => page.step(-1), ArrowRight: () => page.step(1), Home: () => page.go(0),
       End: () => page.go(page.snap.turns.length), ...settings.keys && {n: () => page.goMark(1), N: () => page.goMark(1), p: () => page.goMark(-1), P: () => page.goMark(-1)},
     },
   }[name];

@@ -1,6 +1,7 @@
 // @ts-check
 // What appears at a place of the board: the menu of choices there, and the note that says why it has none.
 import {button, find, html, nothing} from './api.js';
+import {t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
 
@@ -34,7 +35,7 @@ export function menu(page) {
   if (page.note) return html`<div class="note hint" role="status">${page.note.lines.map(line => html`<p>${line}</p>`)}</div>`;
   const choices = choicesOf(page);
   if (!choices.length || page.isQuiet || page.entering.isSet) return nothing;
-  return html`<div class="menu ${choices.length > 8 ? 'wide' : ''}" role="group" aria-label="Choices"
+  return html`<div class="menu ${choices.length > 8 ? 'wide' : ''}" role="group" aria-label=${t('Choices')}
     @keydown=${event => moveIn(page, event)}>${choices.map(one => choose(page, one))}</div>`;
 }
 
@@ -45,7 +46,7 @@ export function menu(page) {
 export function confirmation(page) {
   const choices = choicesOf(page);
   if (!choices.length || !page.entering.isSet) return nothing;
-  return html`<span class="confirm menu-row" role="group" aria-label="Choices"
+  return html`<span class="confirm menu-row" role="group" aria-label=${t('Choices')}
     @keydown=${event => moveIn(page, event)}>${choices.map(one => choose(page, one))}</span>`;
 }
 
@@ -66,10 +67,10 @@ export function placeMenu(anchor) {
   found.style.top = `${Math.max(below + found.offsetHeight > host.height && above > 0 ? above : below, 0)}px`;
 }
 
-/** What the server says of a click that is not possible, as the lines of a note. */
-export function refusalLines({reasons}, isFewer) {
-  if (!reasons.length) return ['Nothing is possible there.'];
+/** What the server says of a click that is not possible, as the lines of a note; `what` is what was clicked, in words. */
+export function refusalLines({reasons}, isFewer, what) {
   const sentence = words => `${words[0].toUpperCase()}${words.slice(1)}.`;
+  if (!reasons.length) return [what ? sentence(t('{what}: nothing is possible here now', {what})) : t('Nothing is possible there.')];
   if (reasons.length === 1 || isFewer) return [sentence(reasons[0].why)];
   return reasons.slice(0, 3).map(({tools, why}) => `${tools.slice(0, 2).join(', ')}${tools.length > 2 ? ' …' : ''}: ${why}.`);
 }

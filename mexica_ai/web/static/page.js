@@ -4,16 +4,14 @@ import {
   find, forgetPictures, isStill, keep, loadStyle, picture, query, render, request, same, say, setNames, settings, showPicture,
 } from './api.js';
 import {Board} from './board.js';
-import {shownTurn} from './drill.js';
 import {actionsOf, Entering} from './entering.js';
 import {onKey} from './keys.js';
 import {placeMenu, refusalLines} from './menu.js';
-import {lastPlace, named, nameOf, standing} from './people.js';
-import {showGraph} from './review.js';
-import {create, takeSeats} from './setup.js';
+import {lastPlace, named, nameOf, shownTurn, standing} from './people.js';
 import {Stream} from './stream.js';
 import {followTurn} from './turns.js';
 import {view} from './view.js';
+import {t} from './words.js';
 
 const STEP_MS = 350, LEAST_MS = 600, MOST_MS = 2500;  // pause for each action of a turn; for each turn; for all, about
 const pause = ms => new Promise(done => { setTimeout(done, ms); });
@@ -28,6 +26,10 @@ export class Page {
   /** @type {any} */ analysis;  // that of the snapshot, with `line`, `draft` and `is_running`
   /** @type {any} */ home;  // the module of the start page
   /** @type {any} */ dialogs;  // the module of the dialogs
+  /** @type {any} */ rules;  // the module of the rules
+  /** @type {any} */ guide;  // the module of the guided first game
+  /** @type {number[] | null} */ projected;  // the points if the shown position were scored
+  scoring = '';  // the position that they are of
   /** @type {import('./editor.js').Editor} */ editor;
   /** @type {import('./snapshot').SummaryJson[]} */ games;
   /** @type {import('./snapshot').SummaryJson[]} */ deleted = [];  // the last one first
@@ -35,7 +37,12 @@ export class Page {
   /** @type {any} */ peek;  // the candidate that is pointed at
   /** @type {number | null} */ looked;  // index of the turn that is pointed at
   /** @type {any} */ reply;  // what a dialog shows
+  /** @type {any} */ own;  // the module of the own results
+  /** @type {import('./snapshot').ResultsJson} */ results;
+  /** @type {any} */ friends;  // the module of clocks and of persons elsewhere
+  /** @type {number[] | undefined} */ present;  // the seats whose pages are open
   /** @type {string | null} */ dialog;  // the one that is open
+  /** @type {((page: Page) => any) | null} */ sheet;  // the template of the score sheet, once it is loaded
   /** @type {string | null} */ open;  // the candidate that is open
   isSheet = false;  // whether the candidates are open on a narrow page
   isClosed = false;
@@ -45,9 +52,12 @@ export class Page {
   /** @type {string | undefined} */ filter;  // of the list of games
   /** @type {number | undefined} */ pace;  // seconds of a turn that is annotated
   lineAt = 0;  // where the side line begins
-  isChoice = false;
+  /** @type {false | 'choice' | 'answer'} */ isChoice = false;  // whether a turn of the engine is shown: its own, or its answer
+  /** @type {any} */ study;  // the module of reviews and of what is learnt from games
+  /** @type {{version: number, text: string, body?: any} | null} */ checked = null;  // the turn that is looked at before it stays
   isBefore = false;
   isSending = false;
+  isCalled = false;  // whether the title says that the person is to move
   isDragged = false;
   isQuiet = false;
   entering = new Entering();
@@ -81,15 +91,27 @@ export class Page {
       this.failure = error.message;
     }
     this.render();
+    if (this.games) this.count();
   }
 
-  begin(snapshot) {
+  // The own results, and the names of levels, once the page is there.
+  async count() {
+    const [own, results] = await Promise.all([import('./own.js'), request('GET', '/api/results').catch(() => null)]);
+    if (results) this.set({own, results});
+  }
+
+  async begin(snapshot) {
+    if (snapshot.guide) {
+      this.guide = await import('./guide.js');
+      await this.guide.loadGuide(snapshot.game);
+    }
     this.viewer = snapshot.viewer;
     this.analysis = snapshot.analysis && {line: [], draft: [], ...snapshot.analysis};
-    if (location.hash === '#review' && !snapshot.drill) this.mode = 'review';
+    const [isReview, number] = location.hash.match(/^#review(?:\/(\d{1,6}))?/) ?? [];
+    if (isReview && !snapshot.drill) Object.assign(this, {mode: 'review', at: Number(number ?? 0)});
     this.apply(snapshot);
     addEventListener('keydown', event => onKey(this, event));
-    document.addEventListener('visibilitychange', () => document.hidden ? this.stream.disconnect() : this.stream.connect());
+    document.addEventListener('visibilitychange', () => document.hidden && !settings.call ? this.stream.disconnect() : this.stream.connect());
     addEventListener('focus', () => this.stream.connect());
     addEventListener('pointerdown', () => this.note && this.set({note: null}));
     setInterval(() => this.snap.thinking && this.render(), 500);
@@ -139,6 +161,7 @@ export class Page {
       this.entering.set(entries, snapshot.walks, this.game.tools);
       Object.assign(this, {isQuiet: false, isSought: false});
     }
+    if (old && !old.is_over && snapshot.is_over) this.review();
     const fresh = turns.slice(known);
     if (fresh.length) {
       say(`${fresh.map(({seat, words}) => `${nameOf(this, seat)}: ${words}`).join('. ')}. ${standing(this, fresh.at(-1).scores)}`);
@@ -147,7 +170,22 @@ export class Page {
     if (first >= 0 && !isOwn && this.mode === 'play' && !isStill()) this.show(known + first);
     if (isRestarted && turns.length === known) this.putBack(old.draft.actions);
     if (old && snapshot.build !== old.build) this.inOrder(() => location.reload());  // the scripts are of another version
+    if (!snapshot.is_over) this.sheet = null;
+    else if (!old?.is_over) this.loadSheet();
+    if (snapshot.clock || snapshot.away.length || settings.call || this.isCalled) this.meet(old);
     this.render();
+  }
+
+  // Clocks, persons elsewhere, and the call to move.
+  async meet(old) {
+    this.friends = await import('./friends.js');
+    this.friends.follow(this, old);
+    this.render();
+  }
+
+  async loadSheet() {
+    const {loadSheet, sheet} = await import('./sheet.js');
+    await loadSheet(this).then(() => this.set({sheet}), error => this.tell(error.message));
   }
 
   // The turn that was being entered when the server ended.
@@ -185,7 +223,7 @@ export class Page {
         this.apply(error.snapshot);
         const isSameTurn = same(before, played(this.snap));
         if (path === '/draft' && isSameTurn && this.isMine && !this.snap.draft.actions.length) await this.put(body.actions);
-        this.tell('The game has changed in the meantime.');
+        this.tell(t('The game has changed in the meantime.'));
       } else this.tell(error.message);
       return null;
     }
@@ -211,7 +249,7 @@ export class Page {
     Object.assign(this, {isSending: true, shown: null});
     return this.inOrder(async () => {
       const {draft} = this.snap;
-      const done = isEnd && !draft.can_end ? this.tell(`The turn cannot end yet${draft.why_not && `: ${draft.why_not}`}.`)
+      const done = isEnd && !draft.can_end ? this.tell(draft.why_not ? t('The turn cannot end yet: {why}.', {why: draft.why_not}) : t('The turn cannot end yet.'))
         : await (this.snap.drill ? this.command('POST', '/drill', {do: 'answer', ...body}) : this.command('POST', '/turn', body));
       this.set({isSending: false});
       return done;
@@ -227,8 +265,8 @@ export class Page {
   // --- a turn
 
   get isMine() {
-    const {waiting, handover, drill} = this.snap;
-    return this.mode === 'play' && waiting === 'person' && handover == null && !this.shown && !this.isSending
+    const {waiting, handover, drill, is_mine: isMine} = this.snap;
+    return this.mode === 'play' && waiting === 'person' && isMine && handover == null && !this.shown && !this.isSending
       && (!drill || drill.state === 'enter');
   }
 
@@ -271,7 +309,23 @@ export class Page {
   }
 
   endTurn() {
-    if (this.isMine) this.turn({}, true);
+    if (this.isMine) this.finishTurn({});
+  }
+
+  // End the turn, unless a check that is wanted finds that it gives much away.
+  async finishTurn(body) {
+    if (settings.checks && !this.snap.drill && this.snap.guest == null && (body.actions || this.snap.draft.can_end)) {
+      await this.learn();
+      if (await this.study.isDoubtful(this, body)) return false;
+    }
+    return this.turn(body, !body.actions);
+  }
+
+  /** Play the turn that is in doubt. */
+  playChecked() {
+    const {body} = this.checked;
+    this.checked = null;
+    this.turn(body, !body.actions);
   }
 
   /** Put a turn of a candidate into the draft. */
@@ -286,7 +340,7 @@ export class Page {
     const {entering, snap} = this;
     if (!this.isMine) return;
     if (!entering.entries.some(entry => entry.tool === name)) {
-      this.tell(`${entering.labelOf(name)}: ${snap.blocked[name] || 'not possible now'}.`);
+      this.tell(`${entering.labelOf(name)}: ${snap.blocked[name] || t('not possible now')}.`);
     } else if (entering.tool === name && !entering.taken.length) this.isQuiet ? this.set({isQuiet: false}) : this.back();
     else {
       if (!entering.choices().some(one => one.tool === name)) entering.reset();
@@ -333,7 +387,7 @@ export class Page {
     if (this.viewer != null) search.set('viewer', String(this.viewer));
     this.refused = note;
     try {
-      note.lines = refusalLines(await request('GET', `/api/games/${snap.id}/why?${search}`), Boolean(tool));
+      note.lines = refusalLines(await request('GET', `/api/games/${snap.id}/why?${search}`), Boolean(tool), named(this, snap.targets[targets.at(-1)]));
     } catch (error) {
       note.lines = [error.message];
     }
@@ -377,8 +431,13 @@ export class Page {
   }
 
   /** @param {string} parts @param {Place} place */
-  path(parts, {at, line, actions, turn, since}) {
-    return `/api/games/${this.snap.id}/at/${at}/${parts}.svg${query({
+  path(parts, place) {
+    return this.pathOf(`${parts}.svg`, place);
+  }
+
+  /** @param {string} what @param {Place} place */
+  pathOf(what, {at, line, actions, turn, since}) {
+    return `/api/games/${this.snap.id}/at/${at}/${what}${query({
       viewer: this.viewer, turn, since, actions: actions?.join('; ') || null, line: line?.length ? JSON.stringify(line) : null,
     })}`;
   }
@@ -400,6 +459,7 @@ export class Page {
     }
     if (this.line.length) return {at: this.lineAt, line: this.line.slice(0, -1), actions: this.line.at(-1)};
     if (!at) return {at};
+    if (this.isChoice === 'answer') return {at, actions: this.noteOf(at - 1)?.answer};
     if (this.isChoice) return {at: at - 1, actions: this.noteOf(at - 1)?.choice};
     return {at: at - 1, turn: this.isBefore ? null : 1};
   }
@@ -436,10 +496,10 @@ export class Page {
     return this.isMine && this.isAnalysed;
   }
 
-  async startAnalysis() {
+  async startAnalysis(isQuiet = false) {
     const {spot, viewer} = this;
-    this.set({analysis: {...spot, is_running: true}, open: null, isSheet: true});
-    this.showEngine();
+    this.set({analysis: {...spot, is_running: true}, open: null, isSheet: this.isSheet || !isQuiet});
+    if (!isQuiet) this.showEngine();
     const {seconds, candidates} = settings;
     const found = await this.call('PUT', '/analysis', {
       ...spot, viewer, seconds: seconds || null, candidates, everybody: this.isGuessed});
@@ -482,6 +542,28 @@ export class Page {
     });
   }
 
+  /** Have the turns of a game of persons judged when it is over, if that is wanted. */
+  review() {
+    const {seats, drill, annotation, id} = this.snap;
+    if (!settings.annotates || drill || annotation.state !== 'none' || seats.every(({kind}) => kind !== 'person')) return;
+    request('PUT', `/api/games/${id}/annotation`, {seconds: 0.1}).catch(() => null);  // it can be asked for later, too
+  }
+
+  /** Load what is needed in reviews and to learn from games. */
+  async learn() {
+    if (this.study) return;
+    const study = await import('./study.js');
+    if (this.study) return;
+    this.study = study;
+    study.watch(this);
+    this.render();
+  }
+
+  /** A turn on or back, in a line along it. */
+  step(way) {
+    this.study ? this.study.step(this, way) : this.go(this.at + way);
+  }
+
   noteOf(index) {
     return this.snap.annotation.turns.find(note => note.turn_index === index);
   }
@@ -506,13 +588,14 @@ export class Page {
   // --- dialogs and small commands
 
   async ask(dialog) {
-    if (dialog === 'on') takeSeats(this.snap.seats);
+    if (dialog === 'invite') this.friends = await import('./friends.js');
     this.reply = null;
     try {
       this.dialogs ??= await import('./dialogs.js');
+      if (dialog === 'on') (await import('./setup.js')).takeSeats(this.snap.seats);
     } catch {
       // It does not say why it failed; a request does.
-      this.tell(await request('GET', '/api/info').then(() => 'A part of the page is missing: reload it.', error => error.message));
+      this.tell(await request('GET', '/api/info').then(() => t('A part of the page is missing: reload it.'), error => error.message));
       return;
     }
     this.set({dialog});
@@ -529,6 +612,12 @@ export class Page {
     this.render();
   }
 
+  /** Open or close the rules of a game; at the chosen tool, if they tell of it. */
+  async readRules(name = this.snap.game) {
+    this.rules ??= await import('./rules.js');
+    await this.rules.toggle(this, name, this.entering.tool ?? '');
+  }
+
   close(run) {
     find('dialog')?.close();
     this.set({dialog: null});
@@ -542,7 +631,7 @@ export class Page {
     const {waiting, draft} = this.snap;
     const isWhole = actions.at(-1) === draft.end || actions.at(-1) === 'end';
     const done = waiting === 'event' ? await this.turn({event: actions})
-      : isWhole ? await this.turn({actions: [...draft.actions, ...actions]}) : await this.draft([...draft.actions, ...actions]);
+      : isWhole ? await this.finishTurn({actions: [...draft.actions, ...actions]}) : await this.draft([...draft.actions, ...actions]);
     if (done) field.value = '';
   }
 
@@ -556,18 +645,19 @@ export class Page {
   }
 
   async remove(game) {
-    const error = await this.listAgain('DELETE', `/api/games/${game.id}`, `Deleted a game of ${this.titleOf(game.game)}.`);
+    const error = await this.listAgain('DELETE', `/api/games/${game.id}`, t('Deleted a game of {title}.', {title: this.titleOf(game.game)}));
     if (!error) this.set({deleted: [game, ...this.deleted]});
   }
 
   /** Put back a game that was deleted. */
   async putBackGame(game) {
-    const words = `The game of ${this.titleOf(game.game)} is back.`;
+    const words = t('The game of {title} is back.', {title: this.titleOf(game.game)});
     const error = await this.listAgain('POST', `/api/games/${game.id}/restore`, words);
     if (error?.status === 404) this.set({deleted: this.deleted.filter(one => one !== game)});
   }
 
-  create(body) {
+  async create(body) {
+    const {create} = await import('./setup.js');
     return create(this, body);
   }
 
@@ -575,9 +665,13 @@ export class Page {
 
   render() {
     render(view(this), find('#app'));
-    document.title = this.snap ? `${this.titleOf(this.snap.game)} · mexica-ai` : 'mexica-ai';
+    document.title = this.snap ? `${this.isCalled ? 'Your move · ' : ''}${this.titleOf(this.snap.game)} · mexica-ai` : 'mexica-ai';
     if (this.chip == null) find('.chips')?.scrollTo(9999, 0);
     this.paint();
+    if (this.study) {
+      this.study.follow(this);
+      this.study.analyseOn(this);
+    } else if (this.snap && (this.mode === 'review' || this.snap.is_over || this.snap.drill || this.analysis)) this.learn();
   }
 
   // Pictures are not in the template: each stays until the next one has loaded.
@@ -598,13 +692,30 @@ export class Page {
     const beside = this.mode === 'play' && same(place, lastPlace(this)) ? {at: this.snap.turns.length} : place;
     if (panel) hold(panel, Boolean(this.peek) || this.looked != null);
     Promise.all([
-      this.board.show(this.path(this.parts, place)).then(() => this.seek(isInput)), panel && showPicture(panel, this.path('panel', beside)),
-      graph && showGraph(graph, this),
-    ]).catch(error => {
+      this.board.show(this.path(this.parts, place)).then(() => this.settle(isInput)), panel && showPicture(panel, this.path('panel', beside)),
+      graph && this.study?.showGraph(graph, this),
+    ]).then(() => this.guide?.pointAt(this)).catch(error => {
       if (this.message !== error.message) this.tell(error.message);
     });
     placeMenu(this.anchor);
     followTurn(this);
+    this.project(place);
+  }
+
+  // With hints, the points if the shown position were scored.
+  async project(place) {
+    const path = settings.hints[this.mode] === 'none' || this.snap.is_over ? '' : this.pathOf('projected', place);
+    const scoring = path && `${this.snap.version} ${path}`;
+    if (scoring === this.scoring) return;
+    this.scoring = scoring;
+    const found = path ? await request('GET', path).catch(() => null) : null;
+    if (scoring === this.scoring) this.set({projected: found?.points ?? null});
+  }
+
+  // The picture is there.
+  settle(isInput) {
+    this.study?.showRanks(this);
+    this.seek(isInput);
   }
 
   // Show what can be chosen, if it is all that can be done and out of sight.
@@ -616,7 +727,7 @@ export class Page {
 
   label(target, legal) {
     const {game: {grid}, snap: {targets}} = this;
-    return [grid && target, named(this, targets[target]) ?? (grid ? '' : target.replace(/[:_]/g, ' ')), legal.length && `legal: ${legal.join(', ')}`]
+    return [grid && target, named(this, targets[target]) ?? (grid ? '' : target.replace(/[:_]/g, ' ')), legal.length && t('legal: {tools}', {tools: legal.join(', ')})]
       .filter(Boolean).join(', ');
   }
 }

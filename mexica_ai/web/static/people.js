@@ -1,12 +1,15 @@
 // @ts-check
 // What is written for people: names of the seats, and turns in words.
 import {html, nothing, seatMark, settings} from './api.js';
+import {t} from './words.js';
+
+/** @typedef {import('./page.js').Page} Page */
 
 /** The name of a seat; of nobody's turn, that it is a random event. */
-export const nameOf = (page, seat) => seat == null ? 'Event' : page.snap.names[seat];
+export const nameOf = (page, seat) => seat == null ? t('Event') : page.snap.names[seat];
 
 /** A seat's mark and name. */
-export const who = (page, seat) => seat == null ? html`<span class="mark">·</span> Event`
+export const who = (page, seat) => seat == null ? html`<span class="mark">·</span> ${t('Event')}`
   : html`${seatMark(seat)} <bdi>${nameOf(page, seat)}</bdi>`;
 
 /** A text of the server, which counts seats from 0, with their names. */
@@ -15,9 +18,20 @@ export const named = (page, text) => text?.replace(/\b[Ss]eat (\d)\b/g, (found, 
 /** A turn in words, or as text if the settings say so; `words` may be missing. */
 export const told = (text, words) => settings.codes || !words ? text : words;
 
+/**
+ * Why a turn is marked, with the turns that it names in words.
+ * @param {import('./snapshot').EvaluationJson} note
+ */
+export function why(page, note) {
+  const {explanation, choice_text: choice, choice_words: better, answer_text: answer, answer_words: next} = note;
+  const turns = [['can answer', answer, next], ['goes on with', answer, next], ['Better was', choice, better]];
+  return named(page, turns.reduce((text, [before, code, words]) => settings.codes || !code || !words ? text
+    : text.replace(`${before} ${code}`, () => `${before}: ${words}`), explanation.join(' ')));
+}
+
 /** The points of all seats as a sentence. */
-export const standing = (page, scores) => scores.map((score, seat) => `${nameOf(page, seat)}, ${score} ${
-  score === 1 ? 'point' : 'points'}`).join('; ');
+export const standing = (page, scores) => scores.map((score, seat) => t('{who}, {n:point|points}', {
+  who: nameOf(page, seat), n: score})).join('; ');
 
 const lines = new WeakMap();  // turns of candidates -> in words, for side lines
 
@@ -57,10 +71,14 @@ export function lastTurns(page) {
     page.looked = shown ? null : index;
     page.paint();
   };
-  return html`<ul class="last" aria-label="Played since your last turn">${list.map(index => {
+  return html`<ul class="last" aria-label=${t('Played since your last turn')}>${list.map(index => {
     const {seat, text, words} = turns[index];
     return html`<li><button type="button" class="link" aria-pressed=${looked === index} @pointerenter=${look(index)}
       @pointerleave=${look(null)} @focus=${look(index)} @blur=${look(null)} @click=${look(index)}>${seatMark(seat)}
       <bdi>${nameOf(page, seat)}</bdi>: ${told(text, words)}</button></li>`;
   })}</ul>`;
 }
+
+/** The turn that is shown on the board in place of the one being entered; null: none. */
+export const shownTurn = (/** @type {Page} */ page) => (
+  {turn: page.snap.drill?.turn, better: page.snap.drill?.better})[page.showing] ?? null;

@@ -1,9 +1,10 @@
 // @ts-check
 // The review of a game: its turns one by one, the graph of the win's shares, the engine's choices.
 import {button, choice, html, nothing, percent, query, showPicture} from './api.js';
-import {named, told, toldLine, who} from './people.js';
+import {told, toldLine, who, why} from './people.js';
 import {practise} from './drill.js';
 import {create} from './setup.js';
+import {t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
 
@@ -17,32 +18,41 @@ export function reviewBar(page) {
     label, off: target < 0 || target > turns.length || target === at,
   });
   const mark = (words, way) => button(words, () => page.goMark(way), {off: !page.marked(way)});
-  return html`<section class="card review" aria-label="Review">
-    <div class="row">${to('«', 'To the start', 0)}${to('‹', 'A turn back', at - 1)}
-      <input type="range" min="0" max=${turns.length} .value=${String(at)} aria-label="Turn"
-        aria-valuetext=${at ? `turn ${at}: ${told(turns[at - 1].text, turns[at - 1].words)}` : 'start'} @input=${event => page.go(event.target.valueAsNumber)}>
-      ${to('›', 'A turn on', at + 1)}${to('»', 'To the end', turns.length)}<span class="soft">${at} / ${turns.length}</span></div>
-    <div class="row">${button('Before the turn', () => page.set({isBefore: !page.isBefore, isChoice: false}), {
-      pressed: page.isBefore, off: !at})}${mark('Previous ?', -1)}${mark('Next ?', 1)}<span class="grow"></span>
-      ${button('Play on from here', () => page.ask('on'))}</div>
-    <div class="played">${page.line.length ? sideLine(page) : playedTurn(page, turns[at - 1])}</div></section>`;
+  return html`<section class="card review" aria-label=${t('Review')}>
+    <div class="row">${to('«', t('To the start'), 0)}${button('‹', () => page.step(-1), {
+        label: t('A turn back'), off: !at && !page.line.length})}
+      <input type="range" min="0" max=${turns.length} .value=${String(at)} aria-label=${t('Turn')}
+        aria-valuetext=${at ? t('turn {number}: {turn}', {number: at, turn: told(turns[at - 1].text, turns[at - 1].words)}) : t('start')} @input=${event => page.go(event.target.valueAsNumber)}>
+      ${button('›', () => page.step(1), {label: t('A turn on'), off: at >= turns.length && !page.line.length})}${to('»', t('To the end'), turns.length)}<span class="soft">${at} / ${turns.length}</span></div>
+    <div class="row">${button(t('Before the turn'), () => page.set({isBefore: !page.isBefore, isChoice: false}), {
+      pressed: page.isBefore, off: !at})}${mark(t('Previous ?'), -1)}${mark(t('Next ?'), 1)}<span class="grow"></span>
+      ${page.snap.guest != null ? nothing : button(t('Play on from here'), () => page.ask('on'))}</div>
+    <div class="played">${page.line.length ? sideLine(page) : playedTurn(page, turns[at - 1])}${page.study?.lineTools(page)}</div></section>`;
+}
+
+function verdict({grade, is_unsure: isUnsure, loss}) {
+  const given = t('gives away {loss}', {loss: percent(loss, 1)});
+  return grade ? `${isUnsure ? t('perhaps {grade}', {grade}) : grade}: ${given}` : given;
 }
 
 /** @param {Page} page */
 function playedTurn(page, turn) {
-  if (!turn) return html`<p>The start of the game.</p>`;
+  if (!turn) return html`<p>${t('The start of the game.')}</p>`;
   const note = page.noteOf(page.at - 1);
+  /** @param {false | 'choice' | 'answer'} isChoice */
   const chip = (words, isChoice) => button(words, () => page.set({isChoice}), {kind: 'chip', pressed: page.isChoice === isChoice});
   return html`<p>${chip(html`${who(page, turn.seat)}: ${told(turn.text, turn.words)}`, false)}
-    ${note ? html`<b>${note.mark}</b> ${note.is_choice ? 'The engine plays the same.' : `${note.grade ? `${note.is_unsure ? 'perhaps ' : ''}${note.grade}: ` : ''}gives away ${percent(note.loss, 1)}`}` : nothing}</p>
-    ${note?.explanation.length ? html`<p class="soft">${named(page, note.explanation.join(' '))}</p>` : nothing}
-    ${note && !note.is_choice ? html`<p>${chip(`Engine: ${told(note.choice_text, note.choice_words)}`, true)}</p>` : nothing}`;
+    ${note ? html`<b>${note.mark}</b> ${note.is_choice ? t('The engine plays the same.') : verdict(note)}` : nothing}</p>
+    ${note?.explanation.length ? html`<p class="soft">${why(page, note)}</p>` : nothing}
+    ${note?.answer.length ? html`<p>${chip(t('Expected answer: {turn}', {turn: told(note.answer_text, note.answer_words)}), 'answer')}</p>` : nothing}
+    ${note && !note.is_choice ? html`<p>${chip(t('Engine: {turn}', {turn: told(note.choice_text, note.choice_words)}), 'choice')}
+      ${page.study?.seek(page, note)}</p>` : nothing}`;
 }
 
-const sideLine = (/** @type {Page} */ page) => html`<p>Side line after turn ${page.lineAt}: ${page.line.map((turn, index) =>
-  button(toldLine(turn), () => page.set({line: page.line.slice(0, index + 1)}), {
+const sideLine = (/** @type {Page} */ page) => html`<p>${t('Side line after turn {number}:', {number: page.lineAt})} ${page.line.map((turn, index) =>
+  button(page.study?.toldAt(page, index) ?? toldLine(turn), () => page.set({line: page.line.slice(0, index + 1)}), {
     kind: 'chip', pressed: index === page.line.length - 1}))}
-  ${button('Back to the game', () => page.set({line: []}))}</p>`;
+  ${button(t('Back to the game'), () => page.set({line: []}))}</p>`;
 
 /**
  * Beside the board: the annotation of the whole game.
@@ -51,16 +61,16 @@ const sideLine = (/** @type {Page} */ page) => html`<p>Side line after turn ${pa
 export function annotationPanel(page) {
   const {state, done, of, seconds, message, turns} = page.snap.annotation;
   const worst = turns.filter(note => note.mark).sort((one, other) => other.loss - one.loss).slice(0, 6);
-  return html`<section class="card" aria-labelledby="course"><h2 id="course">Course of the game</h2>
-    ${state === 'running' ? html`<div class="row"><progress max=${of} .value=${done} aria-label="Annotation"></progress>
-        ${done} / ${of} ${button('Stop', () => page.annotate(0))}</div>`
+  return html`<section class="card" aria-labelledby="course"><h2 id="course">${t('Course of the game')}</h2>
+    ${state === 'running' ? html`<div class="row"><progress max=${of} .value=${done} aria-label=${t('Annotation')}></progress>
+        ${done} / ${of} ${button(t('Stop'), () => page.annotate(0))}</div>`
       : done < of ? html`<div class="row">
-        ${button(done ? 'Go on' : 'Annotate', () => page.annotate(page.pace ?? seconds ?? 0.1), {kind: 'primary'})}
-        ${choice('Time of a turn', [0.1, 0.5, 2].map(one => [one, `${one} s a turn`]), page.pace ?? seconds ?? 0.1,
+        ${button(done ? t('Go on') : t('Annotate'), () => page.annotate(page.pace ?? seconds ?? 0.1), {kind: 'primary'})}
+        ${choice(t('Time of a turn'), [0.1, 0.5, 2].map(one => [one, t('{seconds} s a turn', {seconds: one})]), page.pace ?? seconds ?? 0.1,
           value => page.set({pace: Number(value)}))}</div>` : nothing}
     ${state === 'failed' ? html`<p class="fault">${message}</p>` : nothing}
-    ${worst.length ? html`<table><caption>Worst turns</caption><tbody>${worst.map(note => html`<tr>
-      <td>${button(`Turn ${note.turn_index + 1}`, () => page.go(note.turn_index + 1), {kind: 'link'})}</td>
+    ${worst.length ? html`<table><caption>${t('Worst turns')}</caption><tbody>${worst.map(note => html`<tr>
+      <td>${button(t('Turn {number}', {number: note.turn_index + 1}), () => page.go(note.turn_index + 1), {kind: 'link'})}</td>
       <td>${who(page, note.seat)}</td><td><b>${note.mark}</b></td><td>${percent(note.loss, 1)}</td></tr>`)}
     </tbody></table>` : nothing}${practise(page, create)}</section>`;
 }
@@ -73,16 +83,4 @@ export async function showGraph(host, page) {
     turn.onclick = () => page.go(Number(turn.dataset.target.slice(5)));
     turn.classList.toggle('now', turn.dataset.target === `turn:${page.at}`);
   }
-}
-
-/**
- * Links to downloads.
- * @param {Page} page
- */
-export function downloads(page) {
-  const {viewer, spot: {at}, snap: {id, game, drill}} = page;
-  const link = (words, path, values, ending) => html`<a download="${game}-${at}.${ending}"
-    href="/api/games/${id}/${path}${query(values)}">${words}</a> `;
-  return html`<p class="soft downloads">Save the ${drill ? nothing : link('record', 'record', {}, 'jsonl')}${link('position', 'position', {at, viewer}, 'json')}
-    ${link('picture', `at/${at}/all.svg`, {theme: 'light', viewer}, 'svg')}</p>`;
 }

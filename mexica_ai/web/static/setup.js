@@ -1,6 +1,7 @@
 // @ts-check
 // The form of a new game: who sits where; and the request that creates it.
 import {choice, find, html, nothing, request, seatMark} from './api.js';
+import {t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
 
@@ -14,19 +15,26 @@ const preset = (info, seat) => form.seats[seat] ?? {who: seat ? `level:${info.le
  */
 export function seatRows(page, players) {
   const {info} = page;
-  const who = [['person', 'Person'], ...info.levels.map(level => [`level:${level}`, `Level ${level}`]),
+  const known = page.results?.levels;  // the names of levels come later
+  const who = [['person', t('Person')], ...info.levels.map(level => [`level:${level}`, t('Level {level}', {level}) + (known ? `: ${known[level - 1].name}` : '')]),
     ...info.engines.map(name => [`name:${name}`, name])];
-  return html`<fieldset><legend>Seats</legend>${Array.from({length: players}, (_, seat) => {
+  return html`<fieldset><legend>${t('Seats')}</legend>${Array.from({length: players}, (_, seat) => {
     const now = preset(info, seat);
     const set = changes => {
       form.seats[seat] = {...now, ...changes};
       page.render();
     };
-    return html`<div class="row">${seatMark(seat)} Seat ${seat + 1} ${choice(`Seat ${seat + 1}`, who, now.who, value => set({who: value}))}
-      ${now.who === 'person' ? html`<input class="name" aria-label=${`Name of seat ${seat + 1}`} maxlength="24" autocomplete="off"
-        placeholder=${`Player ${seat + 1}`} .value=${now.name ?? ''} @input=${event => { form.seats[seat] = {...now, name: event.target.value}; }}>` : html`<label><input type="number" min="0.1" max=${info.caps.seconds} step="any"
-        .value=${String(now.seconds)} @change=${event => set({seconds: event.target.valueAsNumber || 1})}> s a turn</label>`}</div>`;
-  })}</fieldset>`;
+    return html`<div class="row">${seatMark(seat)} ${t('Seat {number}', {number: seat + 1})} ${choice(t('Seat {number}', {number: seat + 1}), who, now.who, value => set({who: value}))}
+      ${now.who === 'person' ? html`<input class="name" aria-label=${t('Name of seat {number}', {number: seat + 1})} maxlength="24" autocomplete="off"
+        placeholder=${t('Player {number}', {number: seat + 1})} .value=${now.name ?? ''} @input=${event => { form.seats[seat] = {...now, name: event.target.value}; }}>` : html`<label><input type="number" min="0.1" max=${info.caps.seconds} step="any"
+        .value=${String(now.seconds)} @change=${event => set({seconds: event.target.valueAsNumber || 1})}> ${t('s a turn')}</label>`}${page.own?.about(page, now.who) ?? nothing}</div>`;
+  })}${page.own?.advice(page, level => {
+    for (let seat = 0; seat < players; seat += 1) {
+      const now = preset(info, seat);
+      if (now.who.startsWith('level:')) form.seats[seat] = {...now, who: `level:${level}`};
+    }
+    page.render();
+  }) ?? nothing}</fieldset>`;
 }
 
 /** The seats of the form for a request. */
@@ -52,11 +60,11 @@ export async function create(page, body) {
   Object.assign(form, {faults: [], several: null});
   try {
     const {id, turns, is_over: isOver} = await request('POST', '/api/games', body);
-    location.href = `/g/${id}${turns.length && (body.text || body.example || isOver) ? '#review' : ''}`;
+    location.href = `/g/${id}${body.mistakes ? `#from/${body.from}` : turns.length && (body.text || body.example || isOver) ? '#review' : ''}`;
   } catch (error) {
     if (error.reason === 'SEVERAL_RECORDS') form.several = {body, count: error.count, records: error.records};
     else form.faults = error.violations.length ? error.violations : [{words: error.message}];
-    page.tell(form.several ? `The file holds ${form.several.count} games: choose one.` : error.message);
+    page.tell(form.several ? t('The file holds {number} games: choose one.', {number: form.several.count}) : error.message);
     find('.several button')?.focus();
   }
 }

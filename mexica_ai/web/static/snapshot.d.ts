@@ -9,6 +9,15 @@ export interface SeatJson {
   title: string;
 }
 
+/** The clocks of the persons, in seconds. */
+export interface ClockJson {
+  bank: number;
+  increment: number;
+  left: Array<number | null>;
+  running: number | null;
+  fallen: Array<number>;
+}
+
 /** An action of the turn that is being entered. */
 export interface StepJson {
   action: string;
@@ -61,10 +70,10 @@ export interface TurnJson {
   scored: Array<number>;
 }
 
-/** How a seat has made its points. */
-export interface PointsJson {
-  seat: number;
-  parts: Array<Array<any>>;
+/** How far the guided first game is. */
+export interface GuideJson {
+  step: number;
+  of: number;
 }
 
 /** An engine at its turn. */
@@ -89,6 +98,7 @@ export interface CandidateJson {
   value: Array<number>;
   expected_scores: Array<number>;
   line: Array<Array<string>>;
+  target: string;
   words: string;
   line_words: Array<ToldJson>;
 }
@@ -122,6 +132,10 @@ export interface EvaluationJson {
   grade: string;
   is_unsure: boolean;
   explanation: Array<string>;
+  answer: Array<string>;
+  answer_text: string;
+  answer_words: string;
+  shares: Array<number>;
 }
 
 /** The annotation of a game. */
@@ -132,6 +146,23 @@ export interface AnnotationJson {
   done: number;
   of: number;
   turns?: Array<EvaluationJson>;
+}
+
+/** A turn of a line beside the game. */
+export interface LineTurnJson {
+  actions: Array<string>;
+  text: string;
+  words: string;
+  seat: number | null;
+  comment: string;
+}
+
+/** A line beside the game, which leaves it or another line after `at` turns from the start of the game. */
+export interface LineJson {
+  path: string;
+  at: number;
+  comment: string;
+  turns: Array<LineTurnJson>;
 }
 
 /** What a turn at an exercise is worth. */
@@ -156,6 +187,7 @@ export interface DrillJson {
   number: number;
   seat: number;
   source: string;
+  source_turn: number;
   turn: Array<string>;
   text: string;
   words: string;
@@ -181,7 +213,8 @@ export interface ShownJson {
   targets: Record<string, string>;
   text: string;
   compact: string;
-  points: Array<PointsJson> | null;
+  lines: Array<LineJson>;
+  comments: Record<string, string>;
 }
 
 /** The part of a snapshot that changes only with its version. */
@@ -194,7 +227,8 @@ export interface StateJson {
   targets: Record<string, string>;
   text: string;
   compact: string;
-  points: Array<PointsJson> | null;
+  lines: Array<LineJson>;
+  comments: Record<string, string>;
   id: string;
   run: string;
   build: string;
@@ -206,15 +240,19 @@ export interface StateJson {
   names: Array<string>;
   viewer: number | null;
   handover: number | null;
+  guest: number | null;
+  away: Array<number>;
+  is_mine: boolean;
   open: boolean;
   scores: Array<number>;
   to_move: number | null;
   is_over: boolean;
   resigned: number | null;
   winners: Array<number>;
-  waiting: 'person' | 'engine' | 'event' | 'over';
+  waiting: 'person' | 'engine' | 'event' | 'guide' | 'over';
   can_take_back: boolean;
   num_turns: number;
+  guide: GuideJson | null;
 }
 
 /** The state of a game, as a page shows it. */
@@ -227,7 +265,8 @@ export interface Snapshot {
   targets: Record<string, string>;
   text: string;
   compact: string;
-  points: Array<PointsJson> | null;
+  lines: Array<LineJson>;
+  comments: Record<string, string>;
   id: string;
   run: string;
   build: string;
@@ -239,19 +278,24 @@ export interface Snapshot {
   names: Array<string>;
   viewer: number | null;
   handover: number | null;
+  guest: number | null;
+  away: Array<number>;
+  is_mine: boolean;
   open: boolean;
   scores: Array<number>;
   to_move: number | null;
   is_over: boolean;
   resigned: number | null;
   winners: Array<number>;
-  waiting: 'person' | 'engine' | 'event' | 'over';
+  waiting: 'person' | 'engine' | 'event' | 'guide' | 'over';
   can_take_back: boolean;
   num_turns: number;
+  guide: GuideJson | null;
   thinking: ThinkingJson | null;
   analysis: AnalysisJson | null;
   annotation: AnnotationJson;
   drill: DrillJson | null;
+  clock: ClockJson | null;
 }
 
 /** A game in the list of games; of one that cannot be read, its id and the error. */
@@ -265,7 +309,54 @@ export interface SummaryJson {
   scores?: Array<number>;
   winners?: Array<number>;
   drill?: DrillSummaryJson | null;
+  guide?: GuideJson | null;
   error?: string;
+}
+
+/** A level: its name, a sentence about it, and by game how strong it is; None: not measured. */
+export interface LevelJson {
+  level: number;
+  name: string;
+  words: string;
+  strength: Record<string, string | null>;
+}
+
+/** A finished game of the owner. */
+export interface ResultJson {
+  id: string;
+  game: string;
+  seat: number;
+  level: number;
+  share: number;
+  scores: Array<number>;
+  begun: string;
+}
+
+/** The results in a game against a level. */
+export interface RowJson {
+  game: string;
+  level: number;
+  games: number;
+  wins: number;
+  shared: number;
+  losses: number;
+  share: number;
+  share_of_points: number | null;
+  trend: string;
+}
+
+/** The level that comes next in a game. */
+export interface NextJson {
+  level: number;
+  words: string;
+}
+
+/** The owner's results, the newest first, and what follows from them. */
+export interface ResultsJson {
+  levels: Array<LevelJson>;
+  results: Array<ResultJson>;
+  statistics: Array<RowJson>;
+  next: Record<string, NextJson>;
 }
 
 /** An option of a new game. */
@@ -314,6 +405,8 @@ export interface GameInfo {
   grid: GridInfo | null;
   proposals: ProposalsInfo | null;
   examples: Array<ExampleInfo>;
+  languages: Array<string>;
+  has_guide: boolean;
 }
 
 /** The most that can be asked for, and the bytes of a request that sends a file. */
@@ -330,4 +423,68 @@ export interface Info {
   levels_default: number;
   engines: Array<string>;
   caps: CapsInfo;
+}
+
+/** A paragraph, a list or a table: rows of cells, each a text as runs of which each second one is strong. */
+export interface BlockJson {
+  kind: 'text' | 'list' | 'numbers' | 'table';
+  rows: Array<Array<Array<string>>>;
+}
+
+/** A section of the rules. */
+export interface SectionJson {
+  name: string;
+  title: string;
+  level: number;
+  blocks: Array<BlockJson>;
+}
+
+/** A sign of a game's pictures. */
+export interface SignJson {
+  sign: string;
+  words: string;
+}
+
+/** The rules of a game in words. */
+export interface RulesJson {
+  title: string;
+  languages: Array<string>;
+  sections: Array<SectionJson>;
+  legend: Array<SignJson>;
+}
+
+/** A step of a guided first game. */
+export interface GuideStepInfo {
+  do: string;
+  why: string;
+  look: Array<string>;
+}
+
+/** The words of a guided first game. */
+export interface GuideInfo {
+  intro: string;
+  end: string;
+  steps: Array<GuideStepInfo>;
+}
+
+/** Words for what a picture shows. */
+export interface HintsJson {
+  hints: Record<string, string>;
+}
+
+/** The points of the seats if a position were scored. */
+export interface ProjectedJson {
+  points: Array<number> | null;
+}
+
+/** Where points came from. */
+export interface ScoreRowJson {
+  section: string;
+  label: string;
+  points: Array<number>;
+}
+
+/** The score sheet of a game. */
+export interface SheetJson {
+  rows: Array<ScoreRowJson>;
 }

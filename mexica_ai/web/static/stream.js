@@ -1,6 +1,7 @@
 // @ts-check
 // The stream of events that keeps a page current, and its reconnecting.
-import {query, request} from './api.js';
+import {query, request, settings} from './api.js';
+import {language, t} from './words.js';
 
 /** The stream of a page's game. */
 export class Stream {
@@ -11,9 +12,9 @@ export class Stream {
   }
 
   connect() {
-    if (this.source || document.hidden) return;
+    if (this.source || document.hidden && !settings.call) return;
     const {page} = this;
-    const source = this.source = new EventSource(`/api/events${query({game: page.snap.id, viewer: page.viewer})}`);
+    const source = this.source = new EventSource(`/api/events${query({game: page.snap.id, viewer: page.viewer, lang: language})}`);
     const on = (name, act) => source.addEventListener(name, ({data}) => act(JSON.parse(data)));
     source.onerror = () => this.retry();
     on('state', ({snapshot}) => {
@@ -37,9 +38,13 @@ export class Stream {
       Object.assign(page.snap.annotation, rest, {turns: turn ? [...turns, turn] : turns});
       page.render();
     });
+    on('presence', async ({seats}) => {
+      page.friends ??= await import('./friends.js');
+      page.friends.note(page, seats);
+    });
     on('notice', ({message}) => page.tell(message));
     on('bye', () => {
-      page.tell('The server has stopped; the game is saved.');
+      page.tell(t('The server has stopped; the game is saved.'));
       this.retry();
     });
   }
@@ -69,7 +74,8 @@ export class Stream {
       await request('GET', `/api/games/${page.snap.id}${query({viewer: page.viewer})}`);
       this.connect();
     } catch (error) {
-      if (![401, 404].includes(error.status)) this.retry();
+      if (error.status === 403) location.reload();  // its seat is played on another page by now
+      else if (![401, 404].includes(error.status)) this.retry();
       else {
         clearTimeout(this.warning);
         page.set({isLost: false, isGone: error.status === 404});

@@ -1,8 +1,8 @@
 // @ts-check
 // The turns of the game as a list by rounds, and its result.
-import {button, find, html, nothing, seatMark} from './api.js';
-import {nameOf, named, told, who} from './people.js';
-import {create, readSeats, takeSeats} from './setup.js';
+import {button, find, html, nothing, query, seatMark} from './api.js';
+import {nameOf, told, who, why} from './people.js';
+import {t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
 
@@ -11,20 +11,19 @@ import {create, readSeats, takeSeats} from './setup.js';
  * @param {Page} page
  */
 export function over(page) {
-  const {is_over: isOver, winners, points, scores, seats, game, players} = page.snap;
+  const {is_over: isOver, winners, seats, game, players} = page.snap;
   if (!isOver) return nothing;
-  const parts = (points ?? []).map(own => new Map(/** @type {[string, number][]} */ (own.parts)));
-  const again = () => {
+  const again = async () => {
+    const {readSeats, takeSeats} = await import('./setup.js');
     takeSeats(seats, 1);
-    create(page, {game, players, seats: readSeats(page.info, players)});
+    page.create({game, players, seats: readSeats(page.info, players)});
   };
   return html`<section class="card over" aria-labelledby="over"><h2 id="over">${winners.map((seat, index) => html`${
-        index ? ' and ' : nothing}${who(page, seat)}`)} ${winners.length > 1 ? 'share the win' : 'wins'}</h2>
-    <table><thead><tr><td></td>${scores.map((_, seat) => html`<th scope="col">${who(page, seat)}</th>`)}</tr></thead><tbody>
-      ${[...new Set(parts.flatMap(own => [...own.keys()]))].map(name => html`<tr><th scope="row">${name}</th>${
-        parts.map(own => html`<td>${own.get(name)}</td>`)}</tr>`)}
-      <tr class="sum"><th scope="row">Points</th>${scores.map(score => html`<td>${score}</td>`)}</tr></tbody></table>
-    <div class="row">${button('Review', () => page.go(0), {kind: 'primary'})}${button('Play again, seats rotated', again)}</div></section>`;
+        index ? ` ${t('and')} ` : nothing}${who(page, seat)}`)} ${winners.length > 1 ? t('share the win') : t('wins')}</h2>
+    ${page.sheet?.(page) ?? nothing}
+    ${page.study?.after(page)}
+    <div class="row">${button(t('Review'), () => page.go(0), {kind: 'primary'})}${page.snap.guest != null ? nothing : html`${
+      button(t('Play again, seats rotated'), again)}${button(t('The same deal, seats rotated'), () => page.create({again: page.snap.id}))}`}</div></section>`;
 }
 
 /**
@@ -38,8 +37,8 @@ export function turnList(page) {
     if (rounds.at(-1)?.name !== turn.round) rounds.push({name: turn.round, turns: []});
     rounds.at(-1).turns.push(turn);
   }
-  return html`<section class="card journal" aria-labelledby="turns"><div class="row"><h2 id="turns">Turns</h2><span class="grow"></span>
-      ${page.isMine ? button('Resign', () => page.ask('resign'), {kind: 'link'}) : nothing}</div>
+  return html`<section class="card journal" aria-labelledby="turns"><div class="row"><h2 id="turns">${t('Turns')}</h2><span class="grow"></span>
+      ${page.isMine ? button(t('Resign'), () => page.ask('resign'), {kind: 'link'}) : nothing}</div>
     <div class="rounds" @pointerleave=${() => look(page, null)}>${rounds.map(({name, turns: some}) => html`<section>
       ${name ? html`<h3>${name}</h3>` : nothing}<ol start=${some[0].index + 1}>${some.map(turn => row(page, turn))}</ol></section>`)}</div></section>`;
 }
@@ -60,7 +59,7 @@ function row(page, {index, seat, text, words}) {
       @pointerenter=${enter} @focus=${show} @blur=${() => look(page, null)} @click=${open}>
       <span class="soft">${index + 1}</span>${seat == null ? html`<span class="mark">·</span>` : seatMark(seat)}
       <span class="unseen">${nameOf(page, seat)}: </span><span class="turn">${told(text, words)}</span><b>${note?.mark}</b></button>
-    ${note?.mark && note.explanation.length ? html`<p class="soft">${named(page, note.explanation.join(' '))}</p>` : nothing}</li>`;
+    ${note?.mark && note.explanation.length ? html`<p class="soft">${why(page, note)}</p>` : nothing}</li>`;
 }
 
 function look(page, index) {
@@ -81,4 +80,16 @@ export function followTurn(page) {
   const current = page.mode === 'review' ? list.querySelector('[aria-current=true]') : list.querySelector('section:last-child li:last-child');
   const top = current ? current.getBoundingClientRect().top - list.getBoundingClientRect().top + list.scrollTop : 0;
   list.scrollTo({top: Math.max(0, top - list.clientHeight / 2)});
+}
+
+/**
+ * Links to downloads.
+ * @param {Page} page
+ */
+export function downloads(page) {
+  const {viewer, spot: {at}, snap: {id, game, drill}} = page;
+  const link = (words, path, values, ending) => html`<a download="${game}-${at}.${ending}"
+    href="/api/games/${id}/${path}${query(values)}">${words}</a> `;
+  return html`<p class="soft downloads">${t('Save the')} ${drill ? nothing : link(t('record'), 'record', {}, 'jsonl')}${link(t('position'), 'position', {at, viewer}, 'json')}
+    ${link(t('picture'), `at/${at}/all.svg`, {theme: 'light', viewer}, 'svg')}</p>`;
 }

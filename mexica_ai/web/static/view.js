@@ -2,12 +2,11 @@
 // What the page shows: its head, the board, and what stands beside it.
 import {button, html, keep, nothing, query, settings} from './api.js';
 import {candidatesPanel} from './candidates.js';
-import {drillCard} from './drill.js';
 import {menu} from './menu.js';
 import {nameOf, who} from './people.js';
-import {annotationPanel, downloads, reviewBar} from './review.js';
 import {tools, turnBar} from './turn.js';
-import {over, turnList} from './turns.js';
+import {downloads, over, turnList} from './turns.js';
+import {t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
 
@@ -17,21 +16,26 @@ import {over, turnList} from './turns.js';
  */
 export function view(page) {
   const {snap, failure, info} = page;
-  const state = failure ? html`<p role="alert">${failure}</p><a href="/">All games</a>` : html`<p>Loading …</p>`;
-  return html`<header class="top"><a class="brand" href="/"><svg viewBox="0 0 32 32" aria-hidden="true"><path
+  const state = failure ? html`<p role="alert">${failure}</p><a href="/">${t('All games')}</a>` : html`<p>${t('Loading …')}</p>`;
+  const isGuest = snap?.guest != null;
+  return html`<header class="top"><a class="brand" href=${isGuest ? `/g/${snap.id}` : '/'}><svg viewBox="0 0 32 32" aria-hidden="true"><path
       d="M3 27h26v-5h-5v-5h-4v-5h-8v5H8v5H3z" class="fill-seat0 stroke-rim0"/></svg>mexica-ai</a>
-    ${snap ? html`<b>${page.titleOf(snap.game)}</b> ${snap.drill ? nothing : ['play', 'review'].map(mode => button(mode === 'play' ? 'Play' : 'Review',
+    ${snap ? html`<b>${page.titleOf(snap.game)}</b> ${snap.drill ? nothing : ['play', 'review'].map(mode => button(mode === 'play' ? t('Play') : t('Review'),
       () => page.set({mode, at: snap.turns.length, line: [], peek: null, shown: null}), {pressed: page.mode === mode}))}` : nothing}
-    <span class="grow"></span><a class="link" href="/edit${snap ? query(snap.viewer == null ? {game: snap.id, at: page.spot.at} : {empty: snap.game, players: snap.players}) : ''}">Editor</a>
-    ${snap ? html`${button('Text', () => page.ask('text'))}${button('Help', () => page.ask('help'))}` : nothing}</header>
+    <span class="grow"></span>${isGuest ? nothing : html`<a class="link" href="/edit${snap ? query(snap.viewer == null ? {game: snap.id, at: page.spot.at} : {empty: snap.game, players: snap.players}) : ''}">${t('Editor')}</a>`}
+    ${snap && !isGuest && !snap.is_over && !snap.drill && snap.seats.filter(({kind}) => kind === 'person').length > 1
+      ? button(t('Invite'), () => page.ask('invite')) : nothing}
+    ${snap && page.game.languages.length ? button(t('Rules'), () => page.readRules()) : nothing}
+    ${snap ? html`${button(t('Text'), () => page.ask('text'))}${button(t('Help'), () => page.ask('help'))}` : nothing}</header>
   ${banner(page)}${failure || !info ? html`<main class="loading"><div class="outline"></div>${state}</main>`
     : page.editor ? page.editor.view() : !snap ? page.home.home(page) : snap.handover == null ? table(page) : handover(page)}
-  ${page.dialog ? page.dialogs.dialog(page) : nothing}`;
+  ${page.rules?.drawer(page) ?? nothing}${page.dialog ? page.dialogs.dialog(page) : nothing}`;
 }
 
-const banner = ({isClosed, isGone, isLost}) => isClosed || isGone || isLost ? html`<p class="banner" role="alert">${
-  isClosed ? html`This browser is not let in any more. Open the URL that <code>mexica-ai web</code> printed. The games are saved.`
-    : isGone ? 'The game was deleted.' : 'The connection is lost; reconnecting. The game is saved.'}</p>` : nothing;
+const banner = ({isClosed, isGone, isLost, snap}) => isClosed || isGone || isLost ? html`<p class="banner" role="alert">${
+  isClosed && snap?.guest != null ? t('This link lets you in no more. Ask for a new one.')
+    : isClosed ? t('This browser is not let in any more. Open the URL that {command} printed. The games are saved.', {command: html`<code>mexica-ai web</code>`})
+    : isGone ? t('The game was deleted.') : t('The connection is lost; reconnecting. The game is saved.')}</p>` : nothing;
 
 /** @param {Page} page */
 function handover(page) {
@@ -44,26 +48,35 @@ function handover(page) {
     page.stream.connect();
   };
   return html`<main class="loading"><h1>${who(page, seat)}</h1>
-    <button class="primary big handover" @click=${open}><bdi>${nameOf(page, seat)}</bdi>, press Enter</button></main>`;
+    <button class="primary big handover" @click=${open}>${t('{who}, press Enter', {who: html`<bdi>${nameOf(page, seat)}</bdi>`})}</button></main>`;
 }
+
+/** @param {Page} page */
+const projection = page => !page.projected ? nothing : html`<p class="row projected">${t('Scored as it stands:')} ${
+  page.projected.map((points, seat) => html`<span class="who">${who(page, seat)} <b>${points}</b></span>`)}</p>`;
 
 /** @param {Page} page */
 function table(page) {
   const {snap, game, shown} = page;
+  const isEarly = snap.guest != null && !snap.is_over;  // an invitation gives nothing of engines before the end
   const isReview = page.mode === 'review';
+  const isAtEnd = snap.guide && snap.guide.step === snap.guide.of;
   const hasPanel = game.parts.includes('panel');
   return html`<main class="game"><h1 class="unseen">${game.title}</h1>
-    <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [snap.drill ? drillCard(page) : nothing, turnBar(page), snap.is_over ? nothing : tools(page)]}
+    <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [
+        snap.drill ? page.study?.drillCard(page) : snap.guide ? page.guide.guideCard(page) : nothing, page.friends?.strip(page) ?? nothing,
+        isAtEnd ? nothing : [turnBar(page), snap.is_over ? nothing : tools(page)]]}
       <div class="place"><div class="stage ${game.grid ? 'has-grid' : ''} ${settings.fits ? 'fits' : ''}"
-        @click=${() => shown && page.set({shown: null})}></div>${menu(page)}</div>
-      ${button('Fit the board', () => {
+        @click=${() => shown && page.set({shown: null})}></div>${page.study?.bar(page)}${menu(page)}</div>
+      ${button(t('Fit the board'), () => {
         keep({fits: !settings.fits});
         page.render();
         page.board.center();
       }, {kind: 'fit', pressed: settings.fits})}
-      ${isReview ? reviewBar(page) : nothing}</div>
+      ${isReview ? page.study?.reviewBar(page) : nothing}</div>
     <aside class="side">${isReview ? html`<div class="graph"></div>` : nothing}${hasPanel ? html`<div class="panel" aria-hidden="true"></div>` : nothing}
       <p class=${hasPanel ? 'unseen' : 'row'}>${snap.seats.map((_, seat) => html`<span class="who">${who(page, seat)}<span
-        class="unseen">, </span> <b>${snap.scores[seat]}</b><span class="unseen"> ${snap.scores[seat] === 1 ? 'point' : 'points'}; </span></span>`)}</p>
-      ${isReview ? annotationPanel(page) : over(page)}${candidatesPanel(page)}${snap.drill ? nothing : turnList(page)}${downloads(page)}</aside></main>`;
+        class="unseen">, </span> <b>${snap.scores[seat]}</b><span class="unseen"> ${snap.scores[seat] === 1 ? t('point') : t('points')}; </span></span>`)}</p>
+      ${projection(page)}
+      ${isReview ? isEarly ? nothing : page.study?.annotationPanel(page) : over(page)}${isEarly ? nothing : candidatesPanel(page)}${snap.drill ? nothing : turnList(page)}${isEarly ? nothing : downloads(page)}</aside></main>`;
 }

@@ -1,8 +1,8 @@
 // @ts-check
-// A card that enlarges a part of a picture, with the words of its target: where the pointer rests on small text, under a
-// long press, and at the focused cell. It takes no clicks, and touches scroll as without it.
-import {settings} from './api.js';
-import {box} from './board.js';
+// A card that explains what a picture shows, and enlarges it if it is small: where the pointer rests, under a long
+// press, and at the focused cell. It takes no clicks, and touches scroll as without it.
+import {request, settings} from './api.js';
+import {placeOf} from './board.js';
 
 const REST_MS = 550, PRESS_MS = 450;
 const SLACK = 9;  // px that a pressing finger may move
@@ -44,6 +44,8 @@ class Zoom {
   isHeld = false;  // whether a finger has opened the card and not been lifted
   isTouch = false;
   timer = 0;
+  /** @type {object | null} */
+  asked = null;  // for which card words are awaited
   from = {x: 0, y: 0};  // where the pointer was when it rested or pressed
 
   constructor(board) {
@@ -63,7 +65,7 @@ class Zoom {
     const svg = settings.zoom && !buttons && pictureOf(target);
     if (!svg) return;
     this.from = {x, y};
-    this.timer = setTimeout(() => svg.isConnected && hasSmallText(svg, x, y) && this.show(svg, x, y), REST_MS);
+    this.timer = setTimeout(() => this.rest(svg, x, y), REST_MS);
   }
 
   down({clientX: x, clientY: y, pointerType, target}) {
@@ -79,6 +81,15 @@ class Zoom {
     }, PRESS_MS);
   }
 
+  // The pointer rests: explain what has words, enlarge what is small.
+  async rest(svg, x, y) {
+    const timer = this.timer;
+    const hints = await hintsOf(svg);
+    if (timer !== this.timer || !svg.isConnected) return;
+    const isSmall = hasSmallText(svg, x, y);
+    if (isSmall || hints[nameOf(markAt(svg, x, y, hints))]) this.show(svg, x, y, undefined, isSmall);
+  }
+
   /** Enlarge a cell of the board, or hide the card again. */
   focus(name) {
     if (this.card) return this.hide();
@@ -89,16 +100,22 @@ class Zoom {
 
   hide() {
     clearTimeout(this.timer);
+    this.timer = 0;
+    this.asked = null;
     this.card?.remove();
     this.card = null;
   }
 
-  /** Show the part of a picture around a point of the window, with a target that is there. */
-  show(svg, x, y, target = targetAt(svg, x, y)) {
+  /** Show the part of a picture around a point of the window, with the words of a target or mark that is there. */
+  async show(svg, x, y, target = null, isEnlarged = true) {
     this.hide();
+    const asked = this.asked = {};
+    const hints = await hintsOf(svg);
+    if (asked !== this.asked || !svg.isConnected) return;
+    target ??= markAt(svg, x, y, hints);
     const now = svg.getScreenCTM();
     const {x: u, y: v} = new DOMPoint(x, y).matrixTransform(now.inverse());
-    const [left, top, width, height] = target ? box(target) : [u, v, 0, 0];
+    const [left, top, width, height] = target ? placeOf(svg, target) : [u, v, 0, 0];
     const least = Math.max(SCALE, 1.8 * now.a), full = svg.viewBox.baseVal;
     const scale = Math.max(Math.min(least, WIDE / (width + 16), TALL / (height + 16)), least / 1.6);
     const most = Math.min(WIDE, innerWidth - 40);
@@ -106,11 +123,16 @@ class Zoom {
     const begin = (size, whole, from, extent, at) => Math.max(0, Math.min(whole - size, (extent + 8 < size ? from + extent / 2 : at) - size / 2));
     const part = [begin(wide, full.width, left, width, u), begin(tall, full.height, top, height, v), wide, tall];
     const card = document.createElement('div');
-    const words = document.createElement('p');
-    words.textContent = target ? this.board.labels(target.dataset.target) : '';
     card.className = 'zoom';
     card.setAttribute('role', 'tooltip');
-    card.append(enlarged(svg, part, scale, target), words);
+    if (isEnlarged) card.append(enlarged(svg, part, scale, target && placeOf(svg, target)));
+    const name = target?.dataset.target;
+    for (const words of [hints[nameOf(target)], name && this.board.labels(name)]) {
+      if (!words) continue;
+      const line = document.createElement('p');
+      line.textContent = words;
+      card.append(line);
+    }
     document.querySelector('main')?.append(card);
     const at = (target ?? svg).getBoundingClientRect();
     place(card, x, y, target && at.height < innerHeight / 3 ? at : new DOMRect(x - 10, y - 10, 20, 20), this.isTouch ? 44 : 14);
@@ -118,17 +140,18 @@ class Zoom {
   }
 }
 
-function enlarged(svg, part, scale, target) {
+function enlarged(svg, part, scale, place) {
   const copy = svg.cloneNode(true);
   copy.querySelectorAll('.targets, title').forEach(element => element.remove());
   copy.setAttribute('viewBox', part.join(' '));
   copy.setAttribute('width', part[2] * scale);
   copy.setAttribute('height', part[3] * scale);
   copy.setAttribute('aria-hidden', 'true');
-  if (target) {
-    const frame = target.cloneNode();
-    frame.removeAttribute('data-target');
-    frame.setAttribute('class', 'frame');
+  if (place) {
+    const frame = document.createElementNS(svg.namespaceURI, 'rect');
+    const [x, y, width, height] = place;
+    const attributes = {class: 'frame', x, y, width, height};
+    for (const [key, value] of Object.entries(attributes)) frame.setAttribute(key, String(value));
     copy.append(frame);
   }
   return copy;
@@ -143,13 +166,27 @@ function place(card, x, y, {top, bottom}, gap) {
   card.style.left = `${Math.max(4, Math.min(x - wide / 2, innerWidth - wide - 4))}px`;
 }
 
-// The smallest target of a picture at a point of the window.
-function targetAt(svg, x, y) {
-  const size = rect => rect.width.baseVal.value * rect.height.baseVal.value;
-  return [...svg.querySelectorAll('.target')].filter(rect => {
-    const {left, top, right, bottom} = rect.getBoundingClientRect();
+const nameOf = element => element?.dataset.hint ?? element?.dataset.target;
+
+// The smallest target or mark of a picture at a point of the window; one that has words goes before others.
+function markAt(svg, x, y, hints) {
+  const size = one => one.getBoundingClientRect().width * one.getBoundingClientRect().height;
+  const found = [...svg.querySelectorAll('.target, [data-hint]')].filter(one => {
+    const {left, top, right, bottom} = one.getBoundingClientRect();
     return left <= x && x <= right && top <= y && y <= bottom;
-  }).sort((one, other) => size(one) - size(other))[0] ?? null;
+  }).sort((one, other) => size(one) - size(other));
+  return found.find(one => hints[nameOf(one)]) ?? found.find(one => one.dataset.target) ?? null;
+}
+
+const words = new WeakMap();  // picture -> a promise of its words, by target or mark
+
+function hintsOf(svg) {
+  const path = svg.parentElement?.dataset.path;
+  if (!path?.startsWith('/api/games/')) return Promise.resolve({});  // the editor's
+  if (!words.has(svg)) {
+    words.set(svg, request('GET', path.replace(/\/[^/?]+\.svg/, '/hints')).then(({hints}) => hints, () => ({})));
+  }
+  return words.get(svg);
 }
 
 function hasSmallText(svg, x, y) {

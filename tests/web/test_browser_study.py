@@ -1,0 +1,82 @@
+"""Learning from games in the browser."""
+
+import json
+
+from pages import PERSON, engine
+
+import mexica_ai as ai
+
+NIM = {
+    "game": "nim",
+    "version": 1,
+    "start": ai.new_game("nim", piles=[2, 3]).to_json(),
+    "turns": [["take 2 2"], ["take 1 2"], ["take 2 1"]],
+    "scores": [1, 0],
+    "winners": [0],
+}
+
+
+def test_a_line_is_kept_and_has_an_address(visit, site):
+    game = site.call("POST", "/api/games", {"text": json.dumps(NIM)}, 201)
+    one = visit()
+    page = one.game(game)
+    page.get_by_role("button", name="Review", exact=True).last.click()
+    page.get_by_label("Type a turn of a side line").fill("take 3 2")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Keep this line").click()
+    one.until("location.hash === '#review/1/1'")
+    page.get_by_label("Comment on this turn").fill("one pile")
+    page.get_by_label("Type a turn of a side line").fill("take 1 1")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Keep this line").click()
+    one.until("location.hash === '#review/2/1'")
+    page.get_by_role("button", name="A turn back").click()
+    one.until("location.hash === '#review/1/1'")
+    one.until("document.querySelector('.comment').value === 'one pile'")
+    one.check_accessible()
+    # Back leaves the review, not the game.
+    page.go_back()
+    page.locator(".turnbar").wait_for()
+    one.until("location.hash === '' && location.pathname.startsWith('/g/')")
+    # Whoever opens the address sees the place; the candidates there stand on the board, and a bar beside it.
+    other = visit()
+    page = other.game(game, "review/1/1")
+    page.get_by_text("Side line after turn 0").wait_for()
+    page.get_by_role("button", name="Analyse", exact=True).click()
+    page.locator("text.rank").first.wait_for()
+    page.locator(".bar").wait_for()
+    kept = site.call("GET", f"/api/games/{game['id']}/record")["variations"]
+    assert kept == [{"at": 0, "turns": [["take 3 2"], ["take 1 1"]], "comments": ["one pile", ""]}]
+
+
+def test_a_bad_turn_is_asked_about_and_the_game_is_judged_at_its_end(visit, site):
+    game = site.new(options={"piles": [2, 3]}, seats=[PERSON, engine(level=10, seconds=0.1)])
+    one = visit()
+    page = one.game(game)
+    page.get_by_role("button", name="Help").click()
+    page.get_by_label("ask before a turn that gives much of the win away").check()
+    page.get_by_role("button", name="Close").click()
+
+    def enter(turn):
+        page.keyboard.press("/")
+        page.keyboard.type(turn)
+        page.keyboard.press("Enter")
+        one.chips(turn)
+        page.get_by_role("button", name="End turn").click()
+
+    enter("take 2 2")
+    page.get_by_role("alert").get_by_text("Take it back?").wait_for()
+    page.get_by_role("alert").get_by_role("button", name="Take back", exact=True).click()
+    assert site.game(game)["turns"] == []
+    page.get_by_role("button", name="End turn").click()
+    page.get_by_role("alert").get_by_role("button", name="Play", exact=True).click()
+    site.await_game(game, lambda now: now["waiting"] == "person" and len(now["turns"]) == 2)
+    one.until("document.querySelector('.status').textContent.includes('to move')")
+    page.get_by_role("button", name="Resign").click()
+    page.locator("dialog").get_by_role("button", name="Resign").click()
+    site.await_game(game, lambda now: now["annotation"]["state"] == "done")
+    page.get_by_role("button", name="Practise the mistakes of Player 1").click()
+    page.get_by_role("link", name="to the review").click()
+    one.until("location.hash === '#review/1'")
+    page.get_by_role("button", name="Find a better turn").wait_for()
+    page.get_by_text("Expected answer").wait_for()

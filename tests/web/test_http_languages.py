@@ -1,0 +1,71 @@
+"""Answers of the page in the language of their request, and what browsers need to install the page."""
+
+import json
+
+from pages import PERSON, engine
+
+
+def in_portuguese(site, path, **query):
+    return site.call("GET", path, params=query, headers={"Accept-Language": "pt-BR,pt;q=0.9,en;q=0.8"})
+
+
+def test_answers_are_in_the_language_of_their_request(site):
+    made = site.new("mexica", seats=[PERSON, engine()], players=2, seed=5)
+    path = f"/api/games/{made['id']}"
+    assert made["names"] == ["Player 1", "Level 1"]
+    assert made["draft"]["commit"] == "End turn"
+    for there in (in_portuguese(site, path), site.game(made, lang="pt")):
+        assert there["names"] == ["Jogador 1", "Nível 1"]
+        assert there["draft"]["commit"] == "Terminar o turno"
+        assert there["entries"] == made["entries"]
+    assert site.game(made)["names"] == made["names"]
+    why = in_portuguese(site, f"{path}/why", tool="place", targets="A1")
+    assert why["reasons"] == [{"tools": ["Colocar o pilli"], "why": "A1 não é um espaço inicial"}]
+    tools = {
+        tool["name"]: tool["label"]
+        for game in in_portuguese(site, "/api/info")["games"]
+        if game["name"] == "mexica"
+        for tool in game["tools"]
+    }
+    assert tools["bridge"] == "Ponte"
+
+
+def test_each_page_of_a_game_is_told_in_its_own_language(site):
+    made = site.new("mexica", seats=[PERSON, PERSON], players=2, seed=5)
+    with site.stream(game=made["id"], lang="pt") as portuguese, site.stream(game=made["id"]) as english:
+        assert next(portuguese)[1]["snapshot"]["names"] == ["Jogador 1", "Jogador 2"]
+        assert next(english)[1]["snapshot"]["names"] == ["Player 1", "Player 2"]
+        action = made["entries"][0]["action"]
+        space = action.split()[1]
+        wanted = ((portuguese, f"começou em {space}"), (english, f"started at {space}"))
+        drafted = {"version": made["version"], "viewer": None, "actions": [action]}
+        drafted = site.call("PUT", f"/api/games/{made['id']}/draft", drafted)
+        for stream, words in wanted:
+            draft = next(data["snapshot"]["draft"] for name, data in stream if name == "state")
+            assert [step["words"] for step in draft["steps"]] == [words]
+        site.play(drafted, action)
+        for stream, words in wanted:
+            told = next(data["snapshot"]["turns"] for name, data in stream if name == "state")
+            assert [turn["words"] for turn in told] == [words]
+
+
+def test_pictures_and_boards_are_in_english(site):
+    made = site.new("tzolkin", seats=[PERSON, engine()], players=2, seed=5)
+    picture = f"/api/games/{made['id']}/at/0/all.svg"
+    assert site.call("GET", picture, headers={"Accept-Language": "pt"}) == site.call("GET", picture)
+    assert site.game(made, lang="pt")["text"] == site.game(made)["text"]
+
+
+def test_the_manifest_and_its_icons_are_served_to_those_with_the_session(site):
+    answer = site.client.get("/static/manifest.webmanifest")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("application/manifest+json")
+    for icon in json.loads(answer.text)["icons"]:
+        assert site.client.get(icon["src"]).headers["content-type"].startswith(icon["type"])
+    with site.new_client() as stranger:
+        assert stranger.get("/static/manifest.webmanifest").status_code == 401
+
+
+def test_the_shell_names_the_languages_of_its_message_files(site):
+    assert site.call("GET", "/").count('<html lang="en" data-languages="pt">') == 1
+    assert site.call("GET", "/static/messages/pt.json")["Language"] == "Idioma"

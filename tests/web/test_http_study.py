@@ -1,0 +1,200 @@
+"""Learning from games, over HTTP: lines that are kept beside a game, a turn that is looked at before it stays."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pages import PERSON, engine
+
+import mexica_ai as ai
+from mexica_ai.analysis.annotate import evaluate_record, with_evaluations
+from mexica_ai.game.notes import Note, noted, notes_of
+from mexica_ai.game.variations import Line, add, comment
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NIM = {
+    "game": "nim",
+    "version": 1,
+    "start": ai.new_game("nim", piles=[2, 3]).to_json(),
+    "turns": [["take 2 2"], ["take 1 2"], ["take 2 1"]],
+    "scores": [1, 0],
+    "winners": [0],
+}
+
+
+def opened(site, record=NIM):
+    return site.call("POST", "/api/games", {"text": json.dumps(record)}, 201)
+
+
+def note(site, snapshot, status=200, **data):
+    return site.call("POST", f"/api/games/{snapshot['id']}/lines", {"version": snapshot["version"], **data}, status)
+
+
+def exported(site, snapshot):
+    return site.call("GET", f"/api/games/{snapshot['id']}/record")
+
+
+def lines_of(snapshot):
+    return {line["path"]: [turn["text"] for turn in line["turns"]] for line in snapshot["lines"]}
+
+
+def test_lines_are_kept_in_the_game_and_its_record(start):
+    site = start()
+    game = opened(site)
+    assert (game["lines"], game["comments"]) == ([], {})
+    game = note(site, game, do="add", line="", at=0, turns=[["take 3 2"], ["take 1 1"]])
+    game = note(site, game, do="add", line="1", at=1, turns=[["take 2 1"]])
+    assert lines_of(game) == {"1": ["take 3 2", "take 1 1"], "1.1": ["take 2 1"]}
+    assert (game["lines"][0]["at"], game["lines"][1]["at"], game["lines"][0]["turns"][0]["seat"]) == (0, 1, 0)
+    assert "2" in game["lines"][0]["turns"][0]["words"]
+    game = note(site, game, do="comment", line="1", at=1, text="one pile")
+    game = note(site, game, do="comment", line="", at=2, text="why not?")
+    assert (game["lines"][0]["turns"][0]["comment"], game["comments"]) == ("one pile", {"2": "why not?"})
+    record = exported(site, game)
+    assert [one["turns"] for one in record["variations"]] == [[["take 3 2"], ["take 1 1"]]]
+    assert (record["comments"], record["variations"][0]["comments"]) == (["", "why not?", ""], ["one pile", ""])
+    # The record brings them into another game, and the journal into the next process.
+    assert opened(site, record)["lines"] == game["lines"]
+    site.kill()
+    site = start()
+    again = site.game(game)
+    assert (again["lines"], again["comments"]) == (game["lines"], game["comments"])
+    again = note(site, again, do="remove", line="1.1", at=0)
+    again = note(site, again, do="comment", line="", at=2, text="")
+    assert (lines_of(again), again["comments"]) == ({"1": ["take 3 2", "take 1 1"]}, {})
+    assert lines_of(note(site, again, do="remove", line="1", at=1)) == {"1": ["take 3 2"]}
+
+
+def test_wrong_lines_change_nothing(site):
+    game = opened(site)
+    assert note(site, game, 422, do="add", line="", at=0, turns=[["take 9 9"]])["reason"] == "BAD_ACTION"
+    assert note(site, game, 422, do="add", line="", at=3, turns=[["take 1 1"]])["reason"] == "GAME_OVER"
+    assert note(site, game, 422, do="comment", line="2", at=0, text="x")["reason"] == "NO_LINE"
+    assert note(site, game, 422, do="remove", line="", at=0)["reason"] == "NO_LINE"
+    assert note(site, game, 422, do="add", line="", at=7, turns=[["take 1 1"]])["reason"] == "OUT_OF_RANGE"
+    assert note(site, game, 422, do="comment", line="x", at=0, text="x")["reason"] == "BAD_LINE"
+    assert note(site, game, 400, do="comment", line="", at=0, text="x" * 10_001)["reason"] == "TOO_LONG"
+    assert note(site, game, 400, do="guess", line="", at=0)["reason"]
+    assert note(site, {**game, "version": 1}, 409, do="comment", line="", at=0, text="x")["reason"] == "STALE"
+    assert site.game(game)["version"] == game["version"]
+
+
+def test_lines_of_turns_that_are_taken_back_go(site):
+    game = site.new(options={"piles": [2, 3]}, seats=[PERSON, PERSON])
+    game = site.play(game, "take 1 1")
+    game = note(site, game, do="add", line="", at=1, turns=[["take 1 2"]])
+    game = note(site, game, do="add", line="", at=0, turns=[["take 3 2"]])
+    game = site.play(game, "take 1 1")
+    assert sorted(lines_of(game).values()) == [["take 1 2"], ["take 3 2"]]
+    for _ in range(2):
+        game = site.command(game, takeback=True)
+    game = site.play(game, "take 2 1")
+    assert lines_of(game) == {"1": ["take 3 2"]}
+
+
+def test_lines_beside_hidden_hands_wait_for_the_end(site):
+    game = site.new("coatl", seats=[PERSON, engine()])
+    assert game["lines"] == []
+    assert note(site, game, 403, do="comment", line="", at=0, text="x")["reason"] == "HIDDEN"
+
+
+def test_random_events_that_a_page_leaves_out_are_drawn(site):
+    record = json.loads((EXAMPLES / "coatl_game.jsonl").read_text().splitlines()[0])
+    game = opened(site, record)
+    assert record["turns"][6] == ["draw P08", "draw P11", "end"]
+    assert record["turns"][7][0].startswith("reveal")
+    turn, after = ["draw P11", "draw P08", "end"], record["turns"][8]
+    game = note(site, game, do="add", line="", at=6, turns=[turn, after])
+    first, event, last = game["lines"][0]["turns"]
+    assert (first["actions"], last["actions"], event["seat"]) == (turn, after, None)
+    assert event["actions"][0].startswith("reveal")
+    # The same line again, and what was played, add nothing.
+    for at, turns in ((6, [turn, event["actions"], after]), (6, record["turns"][6:9])):
+        game = note(site, game, do="add", line="", at=at, turns=turns)
+        assert len(game["lines"]) == 1
+
+
+def test_notes_make_a_tree_again():
+    tree = Line(0, (("a",), ("b",)))
+    for at, turns in ((0, [["c"], ["d"], ["e"]]), (0, [["c"], ["f"]]), (2, [["g"]]), (1, [["h"]])):
+        tree, _ = add(tree, (), at, turns)
+    tree = comment(comment(comment(tree, (0,), 1, "of c"), (0,), 0, "before"), (), 2, "of b")
+    again = Line(0, tree.turns)
+    for one in notes_of(tree):
+        again, _ = noted(again, one)
+    assert again == tree
+    assert noted(tree, Note("remove", (0,), 2))[1] == (0,)
+
+
+@pytest.fixture(scope="module")
+def judged():
+    return with_evaluations(NIM, evaluate_record(NIM, iterations=200, seed=1))
+
+
+def test_a_bad_turn_is_asked_about_before_it_stays(site):
+    game = site.new(options={"piles": [2, 3]}, seats=[PERSON, engine()])
+    path = f"/api/games/{game['id']}/check"
+    asked = site.call("POST", path, {"version": game["version"], "actions": ["take 2 2"]})
+    assert "gives away" in asked["warning"]["text"]
+    assert asked["warning"]["loss"] > 0.5
+    # The best turn, and one that does not end, is illegal, or not a person's.
+    assert site.call("POST", path, {"version": game["version"], "actions": ["take 1 2"]}) == {"warning": None}
+    assert site.call("POST", path, {"version": game["version"]}, 422)["reason"] == "TURN_NOT_ENDED"
+    site.call("POST", path, {"version": game["version"], "actions": ["take 9 9"]}, 422)
+    assert site.call("POST", path, {"version": 1}, 409)["reason"] == "STALE"
+    assert site.game(game)["turns"] == []
+
+
+def test_a_check_of_hidden_hands_knows_what_the_seat_sees(site):
+    game = site.new("coatl", seats=[PERSON, engine()], seed=2)
+    actions = [next(one["action"] for one in game["entries"] if not one["action"].startswith("draw"))]
+    for _ in range(9):
+        data = {"version": game["version"], "actions": actions}
+        game = site.call("PUT", f"/api/games/{game['id']}/draft", data)
+        if game["draft"]["can_end"]:
+            break
+        actions.append(game["entries"][0]["action"])
+    answer = site.call("POST", f"/api/games/{game['id']}/check", {"version": game["version"]})
+    assert answer["warning"] is None or "Take it back?" in answer["warning"]["text"]
+
+
+def test_a_review_says_why_and_what_comes(site, judged):
+    bare = json.loads(json.dumps(judged))
+    for one in bare["evaluations"]["turns"]:
+        one.pop("explanation")
+    turns = opened(site, bare)["annotation"]["turns"]
+    wrong = [one for one in turns if one["mark"]]
+    assert wrong
+    for one in wrong:
+        assert "gives away" in one["explanation"][0]
+        assert bool(one["answer"]) == bool(one["answer_words"]) == bool(one["answer_text"])
+    assert any(one["answer_words"] for one in wrong)
+    assert all(abs(sum(one["shares"]) - 1) < 0.01 for one in turns)
+
+
+def test_turns_of_a_review_that_are_none_are_named(site, judged):
+    for key in ("choice", "answer"):
+        bad = json.loads(json.dumps(judged))
+        bad["evaluations"]["turns"][0] |= {key: ["take 9 9"]}
+        answer = site.call("POST", "/api/games", {"text": json.dumps(bad)}, 422)
+        assert answer["reason"] == "EVALUATIONS_MISMATCH"
+        assert f"evaluations.turns[0].{key}" in answer["message"]
+
+
+def test_the_better_turn_is_sought_from_a_turn_on(site, judged):
+    review = opened(site, judged)
+    for turn, first in ((0, 1), (1, 1), (2, 2), (9, 1)):
+        data = {"from": review["id"], "mistakes": {"seat": None, "turn": turn}}
+        drill = site.call("POST", "/api/games", data, 201)["drill"]
+        assert (drill["number"], drill["source_turn"]) == (first, first)
+
+
+def test_candidates_name_their_first_place(site):
+    game = site.new("mexica", seed=1)
+    with site.stream(game=game["id"]) as events:
+        site.call("PUT", f"/api/games/{game['id']}/analysis", {"at": 0, "seconds": 0.3}, 202)
+        data = next(data for name, data in events if name == "analysis" and data["candidates"])
+    svg = site.call("GET", f"/api/games/{game['id']}/at/0/board.svg")
+    for one in data["candidates"]:
+        assert one["target"] == "" or f'data-target="{one["target"]}"' in svg
+    assert any(one["target"] for one in data["candidates"])
