@@ -45,7 +45,6 @@ class Telling:
     def __init__(self) -> None:
         self._told: dict[int | None, list[Told]] = {}
         self._choices: dict[tuple[int, tuple[str, ...]], str] = {}
-        self._start: Position | None = None
         self._names: list[str] = []
 
     def turns(self, game: Game, viewer: int | None) -> list[Told]:
@@ -54,12 +53,7 @@ class Telling:
         seen = game.seen_turns(viewer)
         viewer = None if game.is_open else viewer
         told = self._told.setdefault(viewer, [])
-        same = next(
-            (index for index, (one, turn) in enumerate(zip(told, seen, strict=False)) if one.turn != turn),
-            min(len(told), len(seen)),
-        )
-        del told[same:]
-        for index in range(same, len(seen)):
+        for index in range(len(told), len(seen)):
             position = game.positions[index]
             moments = moments_of(position, game.turns[index], seen=seen[index], viewer=viewer)
             seat = position.to_move
@@ -82,14 +76,16 @@ class Telling:
         return self._choices[key]
 
     def forget(self, common: int) -> None:
-        """Forget the choices that were told in positions from a number on: the game has others there now."""
+        """Forget what was told in positions from a number on, and the turns to them: the game has others there now."""
+        for told in self._told.values():
+            del told[max(0, common - 1) :]
         self._choices = {key: words for key, words in self._choices.items() if key[0] < common}
 
     def _follow(self, game: Game) -> None:
-        """Forget what was told of another game, or with other names."""
+        """Forget what was told with other names."""
         names = names_of(game.seats)
-        if self._start != game.positions[0] or self._names != names:
-            self._start, self._names = game.positions[0], names
+        if self._names != names:
+            self._names = names
             self._told.clear()
             self._choices.clear()
 

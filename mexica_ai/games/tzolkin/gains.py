@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mexica_ai.game.entry import Gain
-from mexica_ai.game.text_forms import count
+from mexica_ai.game.text_forms import count, listed
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.facts import GEARS, STOCKS, TEMPLES, TRACKS
 from mexica_ai.games.tzolkin.words import price, wealth
@@ -21,7 +21,7 @@ def gain(fields: JsonObject, action: str, play: Callable[[], JsonObject]) -> Gai
     verb, *words = action.split()
     match verb:
         case "keep":
-            return Gain(" and ".join(map(wealth, words)))
+            return Gain(listed([wealth(word) for word in words]))
         case "done":
             return Gain("nothing more", is_empty=True)
         case "end" | "advance":
@@ -79,7 +79,7 @@ def _brought(before: JsonObject, after: JsonObject, seat: int, action: str) -> G
     worth += _CHOICE * (len(after["pending"]) - len(owed))
     if len(after["pending"]) > len(owed):
         words.append(_choice(after["pending"][0]))
-    return Gain(_joined(words) + (f" for {paid} corn" if paid else ""), worth)
+    return Gain(listed(words or [""]) + (f" for {paid} corn" if paid else ""), worth)
 
 
 def _choice(pending: str) -> str:
@@ -89,8 +89,3 @@ def _choice(pending: str) -> str:
         return render.decision(pending)
     harvest = GEARS["palenque"]["actions"][int(number) - 1]
     return f"{harvest['corn']} corn or {harvest['wood']} wood" if harvest["wood"] else f"{harvest['corn']} corn"
-
-
-def _joined(words: list[str]) -> str:
-    *most, last = words or [""]
-    return f"{', '.join(most)} and {last}" if most else last

@@ -165,7 +165,7 @@ def _placed(actions: Sequence[str], before: JsonObject, after: JsonObject) -> st
             continue
         pairs = enumerate(zip(before["gears"][gear], after["gears"][gear], strict=True))
         spaces = [str(space) for space, (old, new) in pairs if new == seat != old]
-        places.append(f"{name(gear)} {' and '.join(spaces)}")
+        places.append(f"{name(gear)} {listed(spaces)}")
     _, paid = _flow(before, after)
     return f"placed on {listed(places)}" + (f" for {paid}" if paid else "")
 
