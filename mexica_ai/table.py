@@ -543,7 +543,7 @@ def fold(started: Started, events: Iterable[Event], version: int = 0) -> Table:
 
 
 def seen_turn(before: Position, turn: Iterable[str], viewer: int) -> list[str]:
-    """Return a turn of another seat, or a random event, as a seat sees it: without operands that it cannot know."""
+    """Return a turn, or a random event, as a seat sees it: without operands that it cannot know."""
     views = registry.get(before.game).views
     if views is None:
         return list(turn)

@@ -14,6 +14,7 @@ from mexica_ai.cli import common
 from mexica_ai.engines import make_engine
 from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.game.position import Position
+from mexica_ai.game.text_forms import listed
 from mexica_ai.io import terminal
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.figures import resolve_seed
@@ -154,7 +155,7 @@ def format_comparison(searched: Sequence[Searched], position: Position) -> list[
         for letter, choice, opinions in zip(letters, comparison.choices, comparison.opinions, strict=True):
             if choice != index and (opinion := opinions[index]) is not None:
                 known += terminal.wrap(
-                    f"  {letter} of that of {_and(owners)}: {_opinion(opinion, opinions[choice], seat)}"
+                    f"  {letter} of that of {listed(owners)}: {_opinion(opinion, opinions[choice], seat)}"
                 )
     if not known:
         return [*lines, "None has the turn of another among its candidates."]
@@ -164,16 +165,16 @@ def format_comparison(searched: Sequence[Searched], position: Position) -> list[
 
 def _agreement(comparison: Comparison, letters: list[str]) -> list[str]:
     if comparison.agree:
-        return [f"{_and(letters)} agree." if len(letters) > 1 else "Only one engine has searched."]
+        return [f"{listed(letters)} agree." if len(letters) > 1 else "Only one engine has searched."]
     groups = [
         [letter for letter, choice in zip(letters, comparison.choices, strict=True) if choice == index]
         for index in range(len(comparison.turns))
     ]
-    together = [f"{_and(group)} agree" for group in groups if len(group) > 1]
+    together = [f"{listed(group)} agree" for group in groups if len(group) > 1]
     if not together:
         return ["Each has another best turn." if len(letters) > 2 else "They have different best turns."]
     alone = [letter for group in groups if len(group) == 1 for letter in group]
-    words = f"{_and(alone)} {'has another best turn' if len(alone) == 1 else 'have others'}" if alone else ""
+    words = f"{listed(alone)} {'has another best turn' if len(alone) == 1 else 'have others'}" if alone else ""
     return terminal.wrap("; ".join([*together, *([words] if words else [])]) + ".")
 
 
@@ -199,10 +200,6 @@ def _short(name: str) -> str:
 
 def _letter(index: int) -> str:
     return chr(ord("A") + index) if index < 26 else str(index + 1)
-
-
-def _and(words: Sequence[str]) -> str:
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def _seat(position: Position) -> int:

@@ -362,8 +362,10 @@ class Site:
         since = number_of(request, "since") or 0
         turns = game.turns[: number + max(since, with_turn)]
         exercise = game.table.number if game.drill is not None else None
-        key = json.dumps([game.id, exercise, number, part, viewer, theme, line, actions, with_turn, since, turns])
-        key += json.dumps(names_of(game.seats)) if theme != "page" else ""
+        names = names_of(game.seats)
+        key = json.dumps(
+            [game.id, exercise, number, part, viewer, theme, line, actions, with_turn, since, turns, names]
+        )
         svg = self._pictures.pop(key, None)
         if svg is None:
             svg = pictures.picture(
@@ -399,6 +401,7 @@ class Site:
         evaluations = [one for _, one in sorted(game.evaluations.items())]
         turns = graph_turns(game.plain_record(), evaluations) if evaluations else []
         svg = draw_shares(turns, players=game.now.players, theme=theme, is_narrow=theme == "page")
+        svg = pictures.with_names(svg, game)
         return cacheable(request, svg, "image/svg+xml", f"{game.name}-shares.svg" if theme != "page" else None)
 
     # --- jobs

@@ -16,6 +16,7 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
+from mexica_ai.io import files
 from mexica_ai.io.errors import NotationError
 
 NAME = ".secret"  # of the file
@@ -104,18 +105,10 @@ def _read(path: Path) -> bytes | None:
 def _write(path: Path) -> bytes:
     """Return a new secret, which its file holds as a whole or not at all."""
     secret = secrets.token_urlsafe(32).encode() + b"\n"
-    draft = path.with_name(f"{path.name}.new")
     try:
-        draft.unlink(missing_ok=True)  # that a killed process has left
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, _MODE), "wb") as file:
-            file.write(secret)
-        try:
-            draft.replace(path)  # of a link the link itself, not what it leads to
-        finally:
-            draft.unlink(missing_ok=True)
+        with files.writing(path, "--games"):
+            path.unlink(missing_ok=True)  # of a link the link itself, not what it leads to
+        files.replace(str(path), secret, "--games", mode=_MODE)
     except OSError as error:
-        raise NotationError(
-            f"--games: cannot write {path}: {error.strerror}; expected a place for the secret of the page",
-            reason="BAD_USAGE",
-        ) from None
+        raise NotationError(f"{error}; expected a place for the secret of the page", reason="BAD_USAGE") from None
     return secret

@@ -222,8 +222,7 @@ class Game(Kept):
             return self.turns
         seen = self._seen.setdefault(viewer, [])
         for index in range(len(seen), len(table.turns)):
-            before, turn = table.positions[index], table.turns[index]
-            seen.append(list(turn) if before.to_move == viewer else seen_turn(before, turn, viewer))
+            seen.append(seen_turn(table.positions[index], table.turns[index], viewer))
         return seen
 
     def at(self, number: int) -> Position:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _TEXT = re.compile(r">[^<>]+<")
 _SEAT = re.compile(r"\bseat (\d)\b", re.IGNORECASE)
-_LONGEST = 15  # characters of a name in a picture, as on the page
+_LONGEST = 15  # characters of a name in a picture
 
 
 def position_of(game: Game, number: int, viewer: int | None, line: list[list[str]], draft: list[str]) -> Position:
@@ -139,7 +139,7 @@ def picture(
         targets=theme == "page",
         parts=chosen,
     )
-    return svg if theme == "page" else _named(svg, names_of(game.seats))
+    return with_names(svg, game)
 
 
 def steps_of(
@@ -175,8 +175,9 @@ def steps_of(
     return base, steps
 
 
-def _named(svg: str, names: Sequence[str]) -> str:
-    """Return a picture with the names of its seats, which it counts from 0."""
+def with_names(svg: str, game: Game) -> str:
+    """Return a picture with the names of a game's seats, which it counts from 0."""
+    names = names_of(game.seats)
 
     def name_of(found: re.Match[str]) -> str:
         name = names[int(found[1])] if int(found[1]) < len(names) else found[0]

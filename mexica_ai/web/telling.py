@@ -50,7 +50,6 @@ class Telling:
         self._told: dict[tuple[int | None, str], list[Told]] = {}
         self._choices: dict[tuple[int, tuple[str, ...], str], str] = {}
         self._lines: dict[tuple[tuple[tuple[str, ...], ...], int, str], list[tuple[int | None, str]]] = {}
-        self._start: Position | None = None
         self._seats: Sequence[Seat] = ()
 
     def turns(self, game: Game, viewer: int | None) -> list[Told]:
@@ -59,12 +58,7 @@ class Telling:
         seen = game.seen_turns(viewer)
         viewer = None if game.is_open else viewer
         told, names = self._told.setdefault((viewer, language()), []), names_of(game.seats)
-        same = next(
-            (index for index, (one, turn) in enumerate(zip(told, seen, strict=False)) if one.turn != turn),
-            min(len(told), len(seen)),
-        )
-        del told[same:]
-        for index in range(same, len(seen)):
+        for index in range(len(told), len(seen)):
             position = game.positions[index]
             moments = moments_of(position, game.turns[index], seen=seen[index], viewer=viewer)
             seat = position.to_move
@@ -98,13 +92,15 @@ class Telling:
         return self._lines[key]
 
     def forget(self, common: int) -> None:
-        """Forget the choices that were told in positions from a number on: the game has others there now."""
+        """Forget what was told in positions from a number on, and the turns to them: the game has others there now."""
+        for told in self._told.values():
+            del told[max(0, common - 1) :]
         self._choices = {key: words for key, words in self._choices.items() if key[0] < common}
 
     def _follow(self, game: Game) -> None:
-        """Forget what was told of another game, or with other names."""
-        if self._start != game.positions[0] or self._seats != game.seats:
-            self._start, self._seats = game.positions[0], game.seats
+        """Forget what was told with other names."""
+        if self._seats != game.seats:
+            self._seats = game.seats
             self._told.clear()
             self._choices.clear()
             self._lines.clear()

@@ -84,7 +84,7 @@ def test_random_games_are_told_without_codes_to_all(game, seed):
         check_turn(position, turn)
         if kind.views is not None:
             for viewer in range(position.players):
-                seen = turn if viewer == position.to_move else seen_turn(position, turn, viewer)
+                seen = seen_turn(position, turn, viewer)
                 moments = words.moments_of(position, turn, seen=seen, viewer=viewer)
                 text = words.tell_turn(kind, moments, position.to_move, NAMES)
                 assert text
@@ -147,7 +147,7 @@ def test_what_others_must_not_know_is_not_told():
     hand = position.to_json()["seats"][0]["hand"][:2]
 
     def told_to(viewer, turn):
-        seen = turn if viewer == 0 else seen_turn(position, turn, viewer)
+        seen = seen_turn(position, turn, viewer)
         return words.tell_turn(kind, words.moments_of(position, turn, seen=seen, viewer=viewer), 0, NAMES)
 
     assert told_to(1, [f"keep {' '.join(hand)}"]) == "chose prophecies"

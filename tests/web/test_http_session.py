@@ -91,7 +91,7 @@ def test_a_secret_of_another_user_is_made_anew(tmp_path, caplog, monkeypatch):
 
 def test_a_secret_that_cannot_be_written_is_an_error(tmp_path):
     (tmp_path / credentials.NAME).mkdir()
-    with pytest.raises(NotationError, match=r"--games: cannot write .*secret: Is a directory") as caught:
+    with pytest.raises(NotationError, match=r"--games: cannot write '.*secret': Is a directory") as caught:
         credentials.load(tmp_path, 8080)
     assert caught.value.reason == "BAD_USAGE"
     assert [path.name for path in tmp_path.iterdir()] == [credentials.NAME]

@@ -21,7 +21,7 @@ def gain(fields: JsonObject, action: str, play: Callable[[], JsonObject]) -> Gai
     verb, *words = action.split()
     match verb:
         case "keep":
-            return Gain(listed([wealth(tile) for tile in words]))
+            return Gain(listed([wealth(word) for word in words]))
         case "done":
             return Gain(say("nothing more"), is_empty=True)
         case "end" | "advance":

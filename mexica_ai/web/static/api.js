@@ -85,29 +85,12 @@ export async function showPicture(host, path) {
   const root = await picture(path);
   if (host.dataset.path !== path) return false;
   const old = host.firstElementChild;
-  nameSeats(root);
   host.replaceChildren(root);
   turnWheels(old, root);
   return true;
 }
 
-const LONGEST = 15;  // characters of a name in a picture
-let names = [];  // of the seats
-
-/** Give the seats of pictures names. */
-export function setNames(given) {
-  names = given.map(name => name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name);
-}
-
-function nameSeats(root) {
-  for (const text of root.querySelectorAll('text, tspan')) {
-    for (const node of text.childNodes) {
-      if (node instanceof Text) node.data = node.data.replace(/\bseat (\d)\b/gi, (found, seat) => names[seat] ?? found);
-    }
-  }
-}
-
-/** Clear the cache: the game has gone back. */
+/** Clear the cache: the game has gone back, or its seats have other names. */
 export function forgetPictures() {
   pictures.clear();
   document.querySelectorAll('[data-path]').forEach((/** @type {any} */ host) => { host.dataset.path = ''; });

@@ -1,7 +1,7 @@
 // @ts-check
 // The page: its state and its commands. Independent of the game.
 import {
-  find, forgetPictures, isStill, keep, loadStyle, picture, query, render, request, same, say, setNames, settings, showPicture,
+  find, forgetPictures, isStill, keep, loadStyle, picture, query, render, request, same, say, settings, showPicture,
 } from './api.js';
 import {Board} from './board.js';
 import {actionsOf, Entering} from './entering.js';
@@ -150,7 +150,6 @@ export class Page {
     }
     const {turns, draft, entries} = snapshot;
     const known = old?.turns.length ?? turns.length;
-    if (!same(old?.names, snapshot.names)) setNames(snapshot.names);
     if (turns.length < known || old && !same(old.names, snapshot.names)) forgetPictures();
     if (turns.length !== known) this.redo = [];
     if (!same(old?.draft.actions, draft.actions) || turns.length !== known) this.chip = null;
