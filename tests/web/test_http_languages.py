@@ -49,10 +49,14 @@ def test_each_page_of_a_game_is_told_in_its_own_language(site):
             assert [turn["words"] for turn in told] == [words]
 
 
-def test_pictures_and_boards_are_in_english(site):
+def test_pictures_and_boards_are_in_english_but_for_the_names_of_players(site):
     made = site.new("tzolkin", seats=[PERSON, engine()], players=2, seed=5)
     picture = f"/api/games/{made['id']}/at/0/all.svg"
-    assert site.call("GET", picture, headers={"Accept-Language": "pt"}) == site.call("GET", picture)
+    translated = site.call("GET", picture, headers={"Accept-Language": "pt"})
+    assert ">Jogador 1" in translated
+    for name, other in zip(site.game(made)["names"], site.game(made, lang="pt")["names"], strict=True):
+        translated = translated.replace(other, name)
+    assert translated == site.call("GET", picture)
     assert site.game(made, lang="pt")["text"] == site.game(made)["text"]
 
 

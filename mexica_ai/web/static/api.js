@@ -119,18 +119,8 @@ const USUAL = {
   theme: '', language: '', keys: true, motion: true, codes: false, zoom: true, call: '', fits: innerWidth > 600,
   annotates: true, checks: false, follows: false, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
 };
-export const settings = {...USUAL, ...stored()};
-
-// What is stored and of the right kind.
-function stored() {
-  try {
-    const found = JSON.parse(localStorage.getItem(KEY)) ?? {};
-    return Object.fromEntries(Object.entries(USUAL).filter(([name, usual]) => isLike(found[name], usual)).map(
-      ([name]) => [name, found[name]]));
-  } catch {
-    return {};
-  }
-}
+const usable = Object.entries(USUAL).filter(([name, usual]) => isLike(kept[name], usual)).map(([name]) => [name, kept[name]]);
+export const settings = {...USUAL, ...Object.fromEntries(usable)};
 
 function isLike(one, usual) {
   return typeof one === typeof usual && one !== null

@@ -3,13 +3,24 @@
 // language is a further file. It is loaded before anything is shown, unless it is English.
 
 export const KEY = 'mexica-ai';
-/** The settings that the browser has kept. */
-export const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}');
+/**
+ * The settings that the browser has kept, of whatever kind they are.
+ * @type {Record<string, any>}
+ */
+export const kept = stored();
+
+function stored() {
+  try {
+    return Object(JSON.parse(localStorage.getItem(KEY) ?? '{}'));
+  } catch {
+    return {};  // storage is blocked, or holds what is nothing of the page
+  }
+}
 
 const root = document.documentElement;
 export const LANGUAGES = ['en', ...(root.dataset.languages ?? '').split(' ').filter(Boolean)];
 
-const asked = [kept.language ?? '', ...navigator.languages].map(tag => tag.split('-')[0].toLowerCase());
+const asked = [kept.language, ...navigator.languages].map(tag => String(tag).split('-')[0].toLowerCase());
 export const language = asked.find(one => LANGUAGES.includes(one)) ?? 'en';
 root.lang = language;
 
