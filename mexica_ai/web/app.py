@@ -425,6 +425,7 @@ class Site:
             seconds=seconds,
             candidates=candidates,
             everybody=data.get("everybody", False),
+            guest=guest_of(request),
         )
         return JSONResponse({"key": key}, 202)
 
@@ -435,10 +436,12 @@ class Site:
     async def end_analysis(self, request: Request) -> JSONResponse:
         """End an analysis, and return its result."""
         game = self._game_of(request)
-        await self.jobs.end_analysis(game)
+        await self.jobs.end_analysis(game, guest_of(request))
         viewer = visibility.viewer_for(game.table, seat_of(request, game))
         analysis = game.analysis
-        return JSONResponse({"analysis": analysis if analysis and analysis["viewer"] == viewer else None})
+        if analysis is None or analysis.asked.viewer != viewer:
+            return JSONResponse({"analysis": None})
+        return JSONResponse({"analysis": analysis.to_json()})
 
     async def annotate(self, request: Request) -> JSONResponse:
         """Start an annotation, or go on with it."""
@@ -446,10 +449,10 @@ class Site:
         visibility.require_open(game.table)
         if not 0 < data["seconds"] <= MAX_SECONDS:
             raise bad_value("request.seconds", data["seconds"], f"a number above 0, at most {MAX_SECONDS:g}")
+        await self._require_service()
         is_begun = game.annotation["state"] == "running" or game.table.evaluations
         if guest_of(request) is not None and is_begun:
-            raise ApiError(409, "ANNOTATED", "the owner of the game has its annotation; expected a game without")
-        await self._require_service()
+            raise ApiError(409, "ANNOTATED", "the game has an annotation, or gets one; expected a game without")
         self.jobs.annotate(game, float(data["seconds"]))
         return JSONResponse(game.annotation_json(), 202)
 

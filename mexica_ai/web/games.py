@@ -19,11 +19,11 @@ from mexica_ai.seats import Seat, seats_json
 from mexica_ai.session import record_of
 from mexica_ai.table import Table, Timed, seen_turn
 from mexica_ai.web import clocks, commands, visibility
+from mexica_ai.web.analyses import Analysis
 from mexica_ai.web.drills import Drill
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.guides import guide_json
 from mexica_ai.web.snapshot_types import (
-    AnalysisJson,
     AnnotationJson,
     SeatJson,
     Snapshot,
@@ -53,8 +53,10 @@ class Game(Kept):
 
     Attributes
     ----------
-    thinking, analysis, annotation : dict or None
-        The state of its jobs, as pages show it.
+    thinking, annotation : dict or None
+        The state of these jobs, as pages show it.
+    analysis : Analysis or None
+        The newest one.
     drill : Drill or None
         The drill whose exercise it shows; then nothing is played in it, but answered.
     clock : Clock or None
@@ -68,7 +70,7 @@ class Game(Kept):
             is_done = len(table.evaluations) == len(table.seat_turns())
             self.annotation["state"] = "done" if is_done else "stopped"
         self.thinking: JsonObject | None = None
-        self.analysis: JsonObject | None = None
+        self.analysis: Analysis | None = None
         self.drill = Drill(table) if table.started.exercises else None
         self.clock = table.clock
         self.telling = Telling()
@@ -297,7 +299,7 @@ class Game(Kept):
             self._snapshots[key] = snapshot_of(self, viewer, handover, guest)
         is_hidden = handover is not None or (guest is not None and not self.is_over)
         analysis, thinking = self.analysis, self.thinking
-        if analysis is not None and (is_hidden or analysis["viewer"] != viewer):
+        if analysis is not None and (is_hidden or analysis.asked.viewer != viewer):
             analysis = None
         if thinking is not None and guest is not None:
             thinking = {**thinking, "message": ""}
@@ -308,7 +310,7 @@ class Game(Kept):
             "version": self.version,
             "clock": clocks.clock_json(self),
             "thinking": cast("ThinkingJson | None", thinking),
-            "analysis": cast("AnalysisJson | None", analysis),
+            "analysis": None if analysis is None else analysis.to_json(),
             "annotation": annotation,
             "drill": None if self.drill is None else self.drill.to_json(),
         }

@@ -9,36 +9,32 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import json
 import logging
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any
 
+from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.analysis.drill import Verdict, known_verdict, searched_verdict, trial_record
-from mexica_ai.analysis.explain import explain
 from mexica_ai.analysis.limits import Limits
-from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines import EngineSpec
-from mexica_ai.game.messages import noted, say, speaking
+from mexica_ai.game.messages import speaking
 from mexica_ai.game.position import Position, require_seat_to_move
-from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.seats import Seat
 from mexica_ai.web import commands, pictures
+from mexica_ai.web.analyses import Analysis, Asked
 from mexica_ai.web.clocks import Flags
 from mexica_ai.web.drills import SEARCH_S, Drill
 from mexica_ai.web.engines import Engines
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub
 from mexica_ai.web.games import Game
-from mexica_ai.web.guests import may_follow
-from mexica_ai.web.snapshot_types import EvaluationJson
+from mexica_ai.web.guests import Guest, may_follow
 from mexica_ai.web.snapshots import evaluation_json
-from mexica_ai.web.telling import tell_line
 
 MAX_ANALYSES = 4
 MAX_ANNOTATIONS = 2
@@ -49,16 +45,6 @@ QUEUED_S = 1.0  # without a result, until a search is shown as waiting for a slo
 UNWATCHED_S = 5.0  # until an analysis that no page watches ends, and the engines of a game that none shows
 SHOW_S = 0.35  # pause for each action of a turn in games of engines alone
 WAIT_S = 3600.0  # longest wait for a slot
-MAX_LINE = 3  # most turns of an expected line
-
-STOP_WORDS = {
-    "time": noted("time limit reached"),
-    "iterations": noted("iteration limit reached"),
-    "memory": noted("memory full"),
-    "stopped": noted("stopped"),
-    "forced": noted("only one legal turn"),
-    "settled": noted("settled: the runner-up cannot catch up"),
-}
 
 _logger = logging.getLogger("mexica_ai.web")
 
@@ -82,6 +68,7 @@ class Jobs:
         self._turns: _Tasks = {}
         self._stops: dict[Game, Callable[[], Any]] = {}
         self._analyses: _Tasks = {}
+        self._asked: dict[Game, Asked] = {}  # what the last of them searches
         self._annotations: _Tasks = {}
         self._judged: _Tasks = {}
         self.flags = Flags(self.send_state)
@@ -288,6 +275,7 @@ class Jobs:
         seconds: float | None,
         candidates: int,
         everybody: bool,
+        guest: Guest | None,
     ) -> str:
         """Start an analysis of a position in place of the running one; return its key.
 
@@ -302,7 +290,10 @@ class Jobs:
         candidates : int
         everybody : bool
             Whether to search, with a guess, the turn of a seat whose hand the viewer does not see.
+        guest : Guest or None
+            Who asks; a guest ends no search of others.
         """
+        self._require_own(game, guest)
         position = seen = pictures.position_of(game, at, viewer, line, draft)
         is_guess = viewer is not None and position.to_move not in (None, viewer)
         if is_guess:
@@ -324,78 +315,70 @@ class Jobs:
             running.cancel()
         elif len(self._analyses) >= MAX_ANALYSES:
             raise ApiError(429, "TOO_MANY_ANALYSES", f"{MAX_ANALYSES} analyses run already; expected to end one")
-        head = {"key": key, "at": at, "viewer": viewer, "guessed": is_guess}
-        task = self._start(self._analyses, game, self._analyze(game, head, seen, position, seconds, candidates))
-        task.set_name(key)  # by which the service knows it
+        asked = self._asked[game] = Asked(key, at, viewer, seen, position, is_guess, guest)
+        task = self._start(self._analyses, game, self._analyze(game, asked, seconds, candidates))
         if not self._hub.is_watched(game.id):
             asyncio.get_running_loop().call_later(UNWATCHED_S, self._end_unwatched, game, task)
         return key
+
+    def _require_own(self, game: Game, guest: Guest | None) -> None:
+        """Raise an ApiError if a search runs that a guest has not asked for."""
+        if guest is not None and game in self._analyses and self._asked[game].guest != guest:
+            raise ApiError(409, "ANALYSED", "the game is being analysed for somebody else; expected to wait for that")
 
     def _end_unwatched(self, game: Game, task: asyncio.Task[None]) -> None:
         if not self._hub.is_watched(game.id):
             task.cancel()
 
-    async def _analyze(
-        self,
-        game: Game,
-        head: JsonObject,
-        seen: Position,
-        position: Position,
-        seconds: float | None,
-        candidates: int,
-    ) -> None:
+    async def _analyze(self, game: Game, asked: Asked, seconds: float | None, candidates: int) -> None:
         results = self._client.analyze(
-            position,
+            asked.position,
             time_s=seconds,
             unlimited=seconds is None,
             candidates=candidates,
             interval_s=FIRST_S,
-            analysis_id=head["key"],
+            analysis_id=asked.key,
             timeout_s=None if seconds is None else seconds + WAIT_S,
         )
-        last: JsonObject | None = None
+        analysis = Analysis(game, asked)
         last_sent_s = 0.0
-        told: dict[str, JsonObject] = {}  # the words of candidates with their lines
         try:
             async with contextlib.aclosing(results):
                 async for result in results:
-                    last = {**head, **_analysis(position, result)}
-                    for candidate in last["candidates"]:
-                        turns = [candidate["turn"], *candidate["line"]]
-                        candidate["target"] = _first_target(game, position, candidate["turn"])
-                        candidate["line"] = pictures.playable(game, seen, head["at"], turns)[1:]
-                        candidate |= _words(game, position, head["at"], candidate, told)
+                    analysis.take(result)
                     now = time.monotonic()
                     if result.stop_reason or now - last_sent_s >= ANALYSIS_S - FIRST_S / 2:
                         last_sent_s = now
-                        self._send_analysis(game, last)
+                        self._send_analysis(game, analysis)
         except MexicaAIError as error:
-            failed = {"stop_reason": "failed", "stop_text": str(error), "why": []}
-            self._send_analysis(game, {**(last or {**head, **_NO_RESULT}), **failed})
+            analysis.end("failed", str(error))
+            self._send_analysis(game, analysis)
         except asyncio.CancelledError:
-            if last is not None:
-                game.analysis = {**last, "stop_reason": "stopped", "stop_text": say(STOP_WORDS["stopped"])}
+            if analysis.has_result:
+                analysis.end("stopped")
+                game.analysis = analysis
             raise
 
-    def _send_analysis(self, game: Game, data: JsonObject) -> None:
-        game.analysis = data
+    def _send_analysis(self, game: Game, analysis: Analysis) -> None:
+        game.analysis = analysis
         if game.is_deleted:
             return
         for stream in list(self._hub.of(game.id)):
-            with contextlib.suppress(ApiError):
+            with contextlib.suppress(ApiError), speaking(stream.language):
                 if stream.guest is not None and not game.is_over:
                     continue
                 viewer = stream.viewer if stream.guest is None else None
-                if game.require_view(viewer) == data["viewer"]:
-                    stream.put("analysis", self._event(game, **data))
+                if game.require_view(viewer) == analysis.asked.viewer:
+                    stream.put("analysis", self._event(game, **analysis.to_json()))
 
-    async def end_analysis(self, game: Game) -> None:
-        """End the analysis of a game, and keep its result."""
+    async def end_analysis(self, game: Game, guest: Guest | None) -> None:
+        """End the analysis of a game, and keep its result; a guest ends no search of others."""
+        self._require_own(game, guest)
         task = self._analyses.get(game)
         if task is None:
             return
         with contextlib.suppress(MexicaAIError):
-            await self._client.stop_analysis(task.get_name())
+            await self._client.stop_analysis(self._asked[game].key)
         await asyncio.wait([task], timeout=1.0)
         await _end(task)
 
@@ -437,7 +420,7 @@ class Jobs:
                         if index >= len(game.turns) or game.turns[index] != record["turns"][index]:
                             return  # the game has gone back
                         game.change(functools.partial(commands.evaluate, evaluation=evaluation))
-                        self._send_annotation(game, turn=evaluation_json(game, evaluation))
+                        self._send_annotation(game, evaluation)
             state = "done"
         except (MexicaAIError, OSError, ApiError) as error:
             state, message = "failed", str(error)
@@ -446,11 +429,18 @@ class Jobs:
                 game.annotation |= {"state": state, "message": message}
                 self._send_annotation(game)
 
-    def _send_annotation(self, game: Game, turn: EvaluationJson | None = None) -> None:
-        data: JsonObject = {**game.annotation_json(turns=False)}
-        if turn is not None and game.is_open:
-            data["turn"] = turn
-        self._broadcast(game, "annotation", None, **data)
+    def _send_annotation(self, game: Game, one: TurnEvaluation | None = None) -> None:
+        """Send the state of an annotation, and an evaluation, to each page in its language."""
+        if game.is_deleted:
+            return
+        for stream in list(self._hub.of(game.id)):
+            if stream.guest is not None and not game.is_over:
+                continue
+            with speaking(stream.language):
+                data: JsonObject = {**game.annotation_json(turns=False)}
+                if one is not None and game.is_open:
+                    data["turn"] = evaluation_json(game, one)
+                stream.put("annotation", self._event(game, **data))
 
     async def end_annotation(self, game: Game) -> None:
         """Stop the annotation of a game; it can go on later."""
@@ -511,6 +501,7 @@ class Jobs:
         for tasks in (self._turns, self._analyses, self._annotations, self._judged):
             if (task := tasks.pop(game, None)) is not None:
                 task.cancel()
+        self._asked.pop(game, None)
         self.flags.forget(game)
         self.engines.close(game)
 
@@ -540,48 +531,3 @@ def _for_mover(game: Game, position: Position) -> Position:
     if position.to_move is None:
         return position
     return Position.from_json(game.kind.redact(position.to_json()))
-
-
-def _words(
-    game: Game, position: Position, number: int, candidate: JsonObject, told: dict[str, JsonObject]
-) -> JsonObject:
-    """Return a candidate and its line in words; `told` keeps what has been told."""
-    turns = [candidate["turn"], *candidate["line"]]
-    key = json.dumps(turns)
-    if key not in told:
-        (_, words), *line = tell_line(game, position, number, turns)
-        told[key] = {"words": words, "line_words": [{"seat": seat, "words": one} for seat, one in line]}
-    return told[key]
-
-
-def _first_target(game: Game, position: Position, turn: list[str]) -> str:
-    """Return where on the board a turn begins; "" if its first action has no place."""
-    paths = game.kind.picture.entry(turn[0], position.to_json()).paths if turn else ()
-    return paths[0] if paths else ""
-
-
-_NO_RESULT: JsonObject = {"seat": None, "candidates": [], "iterations": 0, "seconds": 0.0, "speed": 0}
-
-
-def _analysis(position: Position, result: Result) -> JsonObject:
-    """Return a result in the form of pages."""
-    return {
-        "seat": position.to_move,
-        "candidates": [
-            {
-                "turn": candidate.turn,
-                "text": TURN_SEPARATOR.join(candidate.turn),
-                "visits": candidate.visits,
-                "value": [round(share, 3) for share in candidate.value],
-                "expected_scores": [round(score, 1) for score in candidate.expected_scores],
-                "line": candidate.line[:MAX_LINE],
-            }
-            for candidate in result.candidates
-        ],
-        "iterations": result.iterations,
-        "seconds": round(result.seconds, 3),
-        "speed": round(result.iterations / result.seconds) if result.seconds > 0 else 0,
-        "stop_reason": result.stop_reason,
-        "stop_text": say(STOP_WORDS.get(result.stop_reason, result.stop_reason)),
-        "why": explain(position, result).sentences if result.stop_reason else [],
-    }

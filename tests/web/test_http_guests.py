@@ -432,3 +432,31 @@ def test_what_engines_find_is_not_sent_to_a_guest(page):
     page.command(page.game(made), resign=True)
     assert friend.game(made)["annotation"]["turns"]
     assert friend.call("PUT", f"{path}/annotation", {"seconds": 0.1}, 409)["reason"] == "ANNOTATED"
+
+
+def test_a_guest_neither_ends_nor_replaces_what_the_owner_has_searched(page):
+    made, friend = begin(page, "mexica")
+    path = f"/api/games/{made['id']}"
+    turn(page, made)
+    page.command(turn(friend, made), resign=True)
+    asked = {"at": 0, "seconds": None}
+    with page.stream(game=made["id"]):
+        key = page.call("PUT", f"{path}/analysis", asked, 202)["key"]
+        page.await_game(made, lambda now: now["analysis"])
+        assert friend.call("PUT", f"{path}/analysis", asked, 409)["reason"] == "ANALYSED"
+        assert friend.call("DELETE", f"{path}/analysis", status=409)["reason"] == "ANALYSED"
+        now = page.game(made)["analysis"]
+        assert (now["key"], now["stop_reason"]) == (key, "")
+        assert page.call("DELETE", f"{path}/analysis")["analysis"]["stop_reason"] == "stopped"
+        # A search of their own goes on until the owner wants another.
+        own = friend.call("PUT", f"{path}/analysis", asked, 202)["key"]
+        assert friend.call("DELETE", f"{path}/analysis")["analysis"]["key"] == own
+        friend.call("PUT", f"{path}/analysis", asked, 202)
+        page.call("PUT", f"{path}/analysis", {**asked, "seconds": 0.05}, 202)
+        page.call("PUT", f"{path}/annotation", {"seconds": 30}, 202)
+        assert friend.call("PUT", f"{path}/annotation", {"seconds": 0.1}, 409)["reason"] == "ANNOTATED"
+        assert friend.call("DELETE", f"{path}/annotation", status=403)["reason"] == "GUEST"
+        assert page.game(made)["annotation"] | {"turns": []} == {
+            "state": "running", "message": "", "seconds": 30, "done": 0, "of": 2, "turns": []
+        }  # fmt: skip
+        page.call("DELETE", f"{path}/annotation")

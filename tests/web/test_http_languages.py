@@ -4,6 +4,18 @@ import json
 
 from pages import PERSON, engine
 
+import mexica_ai as ai
+
+# Whoever is to move at its first two turns gives the win away.
+NIM = {
+    "game": "nim",
+    "version": 1,
+    "start": ai.new_game("nim", piles=[2, 3]).to_json(),
+    "turns": [["take 2 2"], ["take 1 2"], ["take 2 1"]],
+    "scores": [1, 0],
+    "winners": [0],
+}
+
 
 def in_portuguese(site, path, **query):
     return site.call("GET", path, params=query, headers={"Accept-Language": "pt-BR,pt;q=0.9,en;q=0.8"})
@@ -47,6 +59,33 @@ def test_each_page_of_a_game_is_told_in_its_own_language(site):
         for stream, words in wanted:
             told = next(data["snapshot"]["turns"] for name, data in stream if name == "state")
             assert [turn["words"] for turn in told] == [words]
+
+
+def test_each_page_reads_what_was_searched_in_its_own_language(site):
+    made = site.new("mexica", seats=[PERSON, PERSON], players=2, seed=5)
+    path = f"/api/games/{made['id']}"
+    wanted = {"pt": ("começou em ", ("limite de tempo", "decidido")), "en": ("started at ", ("time limit", "settled"))}
+    with site.stream(game=made["id"], lang="pt") as portuguese, site.stream(game=made["id"], lang="en") as english:
+        site.call("PUT", f"{path}/analysis?lang=pt", {"at": 0, "seconds": 0.1}, 202)
+        for stream, (words, stopped) in zip((portuguese, english), wanted.values(), strict=True):
+            data = next(data for name, data in stream if name == "analysis" and data["stop_reason"])
+            assert all(one["words"].startswith(words) for one in data["candidates"])
+            assert data["stop_text"].startswith(stopped)
+    for language, (words, stopped) in wanted.items():  # and a page that comes later
+        found = site.game(made, lang=language)["analysis"]
+        assert found["candidates"][0]["words"].startswith(words)
+        assert found["stop_text"].startswith(stopped)
+
+
+def test_each_page_reads_an_annotation_in_its_own_language(site):
+    review = site.call("POST", "/api/games", {"text": json.dumps(NIM)}, 201)
+    grades = {}
+    with site.stream(game=review["id"], lang="pt") as portuguese, site.stream(game=review["id"], lang="en") as english:
+        site.call("PUT", f"/api/games/{review['id']}/annotation?lang=pt", {"seconds": 0.1}, 202)
+        for language, stream in (("pt", portuguese), ("en", english)):
+            told = (data["turn"] for name, data in stream if name == "annotation" and "turn" in data)
+            grades[language] = [next(told)["grade"] for _ in NIM["turns"]]
+    assert grades == {"pt": ["erro grave", "erro grave", ""], "en": ["blunder", "blunder", ""]}
 
 
 def test_pictures_and_boards_are_in_english_but_for_the_names_of_players(site):

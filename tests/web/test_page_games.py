@@ -10,8 +10,8 @@ import pytest
 import mexica_ai as ai
 from mexica_ai.game import registry
 from mexica_ai.web import commands, pictures, starts, turn_entry
+from mexica_ai.web.analyses import MAX_LINE
 from mexica_ai.web.app import Site
-from mexica_ai.web.jobs import MAX_LINE
 from mexica_ai.web.journal import Folder
 from mexica_ai.web.visibility import viewer_for
 
