@@ -18,8 +18,8 @@ from mexica_ai.game import registry
 from mexica_ai.game.clock import Clock
 from mexica_ai.game.notes import Note, noted, notes_of
 from mexica_ai.game.position import Position
-from mexica_ai.game.records import check_evaluations
-from mexica_ai.game.variations import Line, climb, fit, turns_along
+from mexica_ai.game.records import check_evaluations, play_variations
+from mexica_ai.game.variations import Line, climb, fit, turns_along, with_lines
 from mexica_ai.io.errors import GameOverError, NotationError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
@@ -367,7 +367,7 @@ class Table:
             return [seat for seat in range(len(self.seats)) if seat != self.resigned]
         return self.now.winners
 
-    @property
+    @functools.cached_property
     def tree(self) -> Line:
         """The turns with the comments on them, and the variations beside them."""
         return self.lines if self.lines.turns == self.turns else fit(self.lines, self.turns)
@@ -467,7 +467,7 @@ class Table:
                     raise bad_event("evaluation.turn_index", index, "the turn that was played there")
                 return replace(self, evaluations={**self.evaluations, index: evaluation})
             case Note():
-                return self._changed(lines=self._after_note(event))
+                return self.note(event)
 
     def _changed(self, **fields: Any) -> Table:
         return replace(self, version=self.version + 1, **fields)
@@ -502,14 +502,15 @@ class Table:
             raise bad_event("invited", seat, "a person without an invitation besides")
         return self._changed(invites=invites)
 
-    def _after_note(self, note: Note) -> Line:
+    def note(self, note: Note, *, is_checked: bool = True) -> Table:
+        """Return the table after a change of its lines; if asked, an error of the package if a turn is not legal."""
         if self.exercise is not None:
             raise bad_event("lines", note.to_json(), "a game, not a drill")
         tree = self.tree
-        if note.change == "add":
+        if is_checked and note.change == "add":
             along = turns_along(tree, climb(tree, note.line, note.at))[: note.at]
             self.position_along([*along, *note.turns])
-        return noted(tree, note)[0]
+        return self._changed(lines=noted(tree, note)[0])
 
     def _put_up(self, number: int) -> Table:
         """Put up an exercise in place of the game."""
@@ -536,7 +537,13 @@ def begin(started: Started, version: int = 0) -> Table:
 
 def fold(started: Started, events: Iterable[Event], version: int = 0) -> Table:
     """Return the table after all of its events."""
-    table = functools.reduce(Table.apply, events, begin(started, version))
+    table = begin(started, version)
+    for event in events:
+        # Lines are played once, at the end: those that share turns would be played again for each.
+        table = table.note(event, is_checked=False) if isinstance(event, Note) else table.apply(event)
+    if table.tree.variations:
+        played = {"turns": list(map(list, table.turns))}
+        play_variations(table.positions[0].copy(), 0, with_lines(played, table.tree), "lines")
     found = [one.to_json() for _, one in sorted(table.evaluations.items())]
     check_evaluations(found, [list(turn) for turn in table.turns], len(table.seats), "evaluations")
     return table

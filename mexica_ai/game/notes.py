@@ -17,7 +17,6 @@ from mexica_ai.game.variations import (
     line_at,
     parse_path,
     remove,
-    turns_along,
     walk,
 )
 from mexica_ai.io.json_types import JsonObject
@@ -97,7 +96,7 @@ def notes_of(tree: Line) -> list[Note]:
     found: list[Note] = []
     for path, line in walk(tree):
         if path:
-            found.append(Note("add", (), 0, turns_along(tree, path)))
+            found.append(Note("add", path[:-1], line.at, line.turns))
         for number in range(line.at, line.end + 1):
             if text := line.comment_on(number):
                 found.append(Note("comment", path, number, text=text))

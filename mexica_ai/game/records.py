@@ -102,7 +102,7 @@ def replay(record: JsonObject | str | bytes, *, path: str = "$") -> Position:
     start = position.copy()
     _play(position, data["turns"], path)
     _check_outcome(data, position, path)
-    _play_variations(start, 0, data, path)
+    play_variations(start, 0, data, path)
     return position
 
 
@@ -157,7 +157,7 @@ def _play(position: Position, turns: list[list[str]], path: str) -> None:
             raise _located(error, f"{path}.turns[{turn_index}]", turn_index) from None
 
 
-def _play_variations(position: Position, first: int, line: JsonObject, path: str) -> None:
+def play_variations(position: Position, first: int, line: JsonObject, path: str) -> None:
     """Raise the error of `replay` if a turn of the variations of a line is not legal.
 
     `position` is that before the line, after `first` turns of the game; it is changed.
@@ -174,7 +174,7 @@ def _play_variations(position: Position, first: int, line: JsonObject, path: str
                 trial.push(turn)
             except MexicaAIError as error:
                 raise _located(error, f"{where}.turns[{index}]", None) from None
-        _play_variations(position.copy(), played, variation, where)
+        play_variations(position.copy(), played, variation, where)
 
 
 def parse_record(text: str | bytes, path: str = "$") -> Any:
@@ -253,7 +253,7 @@ def make_record(position: Position, **details: Any) -> JsonObject:
     }
     start = _parse_start(record, "record")
     _check_outcome(record, position, "record")
-    _play_variations(start, 0, record, "record")
+    play_variations(start, 0, record, "record")
     return record
 
 

@@ -11,10 +11,12 @@ random events included: after 12 turns of a variation that leaves after 10 stand
 
 from __future__ import annotations
 
+import functools
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.json_types import JsonObject
@@ -29,6 +31,21 @@ Path: TypeAlias = tuple[int, ...]
 
 _SHAPE = {"at": int, "turns": [[str]], "comment?": str, "comments?": [str], "variations?": [dict]}
 _PATH = re.compile(r"[1-9]\d{0,5}(?:\.[1-9]\d{0,5})*")
+
+
+class Size(NamedTuple):
+    """Of the variations of a line.
+
+    Parameters
+    ----------
+    lines : int
+        How many there are.
+    turns : int
+        How many they have together.
+    """
+
+    lines: int
+    turns: int
 
 
 @dataclass(frozen=True)
@@ -64,6 +81,15 @@ class Line:
     def end(self) -> int:
         """How many turns the game has at the end of the line."""
         return self.at + len(self.turns)
+
+    @functools.cached_property
+    def size(self) -> Size:
+        """How large its variations are, and theirs."""
+        sizes = [one.size for one in self.variations]
+        return Size(
+            sum(size.lines + 1 for size in sizes),
+            sum(size.turns + len(one.turns) for one, size in zip(self.variations, sizes, strict=True)),
+        )
 
     def comment_on(self, number: int) -> str:
         """Return the comment on the turn that makes it `number` turns, `at` to `end`; at `at` that before the line."""
@@ -265,32 +291,49 @@ def add(tree: Line, path: Path, number: int, turns: Sequence[Sequence[str]]) -> 
         There is no such place; reason NO_LINE or OUT_OF_RANGE. Or the tree would be too deep or too large; reason
         TOO_DEEP or TOO_MANY_TURNS.
     """
+    changed, found = _joined(tree, path, number, tuple(map(tuple, turns)))
+    _check_size(changed)
+    return changed, found
+
+
+def _joined(tree: Line, path: Path, number: int, turns: tuple[Turn, ...]) -> tuple[Line, Path]:
+    """Add turns as `add` does, to a tree that may become too large."""
     path = climb(tree, path, number)
-    line, below = _added(line_at(tree, path), bool(path), number, tuple(map(tuple, turns)))
-    changed = _replaced(tree, path, line)
+    line, below = _added(line_at(tree, path), bool(path), number, turns)
     if len(path) + len(below) > MAX_DEPTH:
         raise NotationError(f"line: within {MAX_DEPTH} others; expected no more", reason="TOO_DEEP", path="line")
-    if sum(len(one.turns) for place, one in walk(changed) if place) > MAX_TURNS:
+    return _replaced(tree, path, line), path + below
+
+
+def _check_size(tree: Line) -> None:
+    if tree.size.turns > MAX_TURNS:
         problem = f"line: more than {MAX_TURNS:,} turns of variations; expected no more"
         raise NotationError(problem, reason="TOO_MANY_TURNS", path="line")
-    return changed, path + below
 
 
 def _added(line: Line, may_grow: bool, number: int, turns: tuple[Turn, ...]) -> tuple[Line, Path]:
-    while turns and number < line.end and line.turns[number - line.at] == turns[0]:
-        number, turns = number + 1, turns[1:]
+    rest = line.turns[number - line.at :]
+    common = next(
+        (index for index, (a, b) in enumerate(zip(rest, turns, strict=False)) if a != b), min(len(rest), len(turns))
+    )
+    number, turns = number + common, turns[common:]
     if not turns:
         return line, ()
-    for index, one in enumerate(line.variations):
-        if one.at == number and one.turns[0] == turns[0]:
+    first = bisect_left(line.variations, number, key=_at)
+    for index, one in enumerate(line.variations[first : bisect_right(line.variations, number, key=_at)], first):
+        if one.turns[0] == turns[0]:
             grown, path = _added(one, True, number, turns)
             return _with_variation(line, index, grown), (index, *path)
     if may_grow and number == line.end:
         more = ("",) * len(turns)
         return replace(line, turns=line.turns + turns, comments=line.comments + more), ()
-    index = sum(one.at <= number for one in line.variations)
+    index = bisect_right(line.variations, number, key=_at)
     new = Line(number, turns)
     return replace(line, variations=(*line.variations[:index], new, *line.variations[index:])), (index,)
+
+
+def _at(line: Line) -> int:
+    return line.at
 
 
 def _with_variation(line: Line, index: int, *changed: Line) -> Line:
@@ -373,7 +416,7 @@ def merge(tree: Line, other: Line) -> Line:
         It would be too deep or too large; reason TOO_DEEP or TOO_MANY_TURNS.
     """
     for path, line in walk(other):
-        tree, own = add(tree, (), 0, turns_along(other, path))
+        tree, own = _joined(tree, (), 0, turns_along(other, path))
         if not path:
             tree = _comment_more(tree, (), 0, line.comment)
         elif line_at(tree, own).at == line.at:
@@ -382,6 +425,7 @@ def merge(tree: Line, other: Line) -> Line:
             tree = _comment_more(tree, climb(tree, own, line.at + 1), line.at + 1, line.comment)
         for number, text in enumerate(line.comments, line.at + 1):
             tree = _comment_more(tree, climb(tree, own, number) if text else own, number, text)
+    _check_size(tree)
     return tree
 
 
@@ -405,5 +449,8 @@ def fit(tree: Line, turns: Sequence[Sequence[str]]) -> Line:
     while common < min(len(played), len(tree.turns)) and played[common] == tree.turns[common]:
         common += 1
     kept = tuple(one for one in tree.variations if one.at <= common)
+    goes_on = common == len(tree.turns) < len(played)
+    if goes_on and not any(one.at == common and one.turns[0] == played[common] for one in kept):
+        return replace(tree, turns=played, comments=tree.comments + ("",) * (len(played) - common))
     old = replace(tree, turns=tree.turns[:common], comments=tree.comments[:common], variations=kept)
     return merge(Line(0, played), old)

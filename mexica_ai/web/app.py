@@ -53,7 +53,7 @@ from mexica_ai.web.responses import EXCEPTION_HANDLERS, cacheable, download
 from mexica_ai.web.seats import DEFAULT_LEVEL, MAX_SECONDS, bad_value
 from mexica_ai.web.snapshot_types import GameInfo, Info
 from mexica_ai.web.store import Store
-from mexica_ai.web.study import Study
+from mexica_ai.web.study import Study, ToldBefore, tell_lines
 from mexica_ai.web.turn_entry import learn_samples
 
 MAX_CANDIDATES = 20
@@ -168,6 +168,11 @@ class Site:
         except ApiError:
             return None
 
+    async def load(self, ident: str) -> None:
+        """Read a game from disk if that is due, and it can be read."""
+        with contextlib.suppress(ApiError):
+            await self.store.load(ident)
+
     def _game_of(self, request: Request) -> Game:
         return self.store.find(request.path_params["game"])
 
@@ -206,20 +211,17 @@ class Site:
         games = []
         for ident in list(self.store):
             try:
-                games.append(self.store.find(ident).summary())
+                games.append((await self.store.load(ident)).summary())
             except ApiError as error:
                 if error.status != 404:  # else its file is gone
                     games.append({"id": ident, "error": str(error)})
-            await asyncio.sleep(0)  # each may be read from disk
+            await asyncio.sleep(0)
         return JSONResponse({"games": games})
 
     async def new_game(self, request: Request) -> JSONResponse:
         """Begin a game."""
         data = await body_of(request)
         self.store.require_room()
-        for key in ("from", "again"):
-            if isinstance(data, dict) and isinstance(data.get(key), str):
-                self.store.find(data[key])  # not in the thread, which would read it at the same time as others
         make = functools.partial(
             starts.create,
             data,
@@ -229,6 +231,7 @@ class Site:
         )
         game = await asyncio.to_thread(make)
         self.store.add(game)
+        await tell_lines(game)
         return self._respond(game, None, 201)
 
     async def snapshot(self, request: Request) -> JSONResponse:
@@ -252,7 +255,8 @@ class Site:
 
     async def put_back(self, request: Request) -> JSONResponse:
         """Put back a game that was deleted."""
-        game = self.store.put_back(request.path_params["game"])
+        game = await asyncio.to_thread(self.store.put_back, request.path_params["game"])
+        await tell_lines(game)
         return JSONResponse(game.snapshot(None))
 
     async def draft(self, request: Request) -> JSONResponse:
@@ -465,7 +469,7 @@ class Site:
     async def proposal(self, request: Request) -> JSONResponse:
         """Ask the engine whether it agrees to actions; by default to all that may be proposed."""
         data = await body_of(request, {"id": str, "at": int, "actions?": [str]})
-        game = self.store.find(data["id"])
+        game = await self.store.load(data["id"])
         position = game.view_of(game.at(data["at"]), game.require_view(None))
         actions = data.get("actions", list(dict.fromkeys(proposals.offered(position))))
         verdict = Verdict(False, []) if not actions else await self._client.consider_proposal(position, actions)
@@ -511,7 +515,11 @@ def make_app(site: Site) -> Starlette:
     """Return the application of a site, without its guard."""
     return Starlette(
         routes=site.routes,
-        middleware=[Middleware(GZipMiddleware, minimum_size=500, compresslevel=5), Middleware(Languages)],
+        middleware=[
+            Middleware(GZipMiddleware, minimum_size=500, compresslevel=5),
+            Middleware(Languages),
+            Middleware(ToldBefore, load=site.store.load),
+        ],
         exception_handlers=EXCEPTION_HANDLERS,
     )
 

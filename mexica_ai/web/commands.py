@@ -7,8 +7,8 @@ from typing import Any
 from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.analysis.drill import Outcome
 from mexica_ai.game import registry
-from mexica_ai.game.notes import Note
-from mexica_ai.game.variations import walk
+from mexica_ai.game.notes import Note, noted
+from mexica_ai.game.variations import Line
 from mexica_ai.io.errors import IllegalActionError
 from mexica_ai.io.strict import check_shape
 from mexica_ai.table import (
@@ -32,7 +32,7 @@ from mexica_ai.web.errors import ApiError
 from mexica_ai.web.turn_entry import Draft, ending_of, play_draft
 
 MAX_TURNS = 2000
-MAX_LINES = 500  # beside a game
+MAX_LINES, MAX_LINE_TURNS = 500, 2_000  # beside a game, and of all of them
 
 
 # --- the turn of a person
@@ -211,13 +211,24 @@ def annotate(table: Table, seconds: float) -> list[Event]:
     return [Annotated(seconds)]
 
 
+def require_room(tree: Line) -> None:
+    """Raise an ApiError if more stands beside a game than may: all of it is in each snapshot."""
+    lines, turns = tree.size
+    if lines > MAX_LINES:
+        message = f"variations: given {lines:,}; expected {MAX_LINES} beside a game at most"
+        raise ApiError(422, "TOO_MANY_LINES", message)
+    if turns > MAX_LINE_TURNS:
+        message = f"variations: given {turns:,} turns in all; expected {MAX_LINE_TURNS:,} beside a game at most"
+        raise ApiError(422, "TOO_MANY_TURNS", message)
+
+
 def note(table: Table, change: Note) -> list[Event]:
     """Change the lines that are kept beside the game."""
     visibility.require_open(table)
     if table.exercise is not None:
         raise ApiError(422, "DRILL", "the game is an exercise of a drill; expected a game, which has lines")
-    if change.change == "add" and sum(1 for _ in walk(table.tree)) > MAX_LINES:
-        raise ApiError(422, "TOO_MANY_LINES", f"there are {MAX_LINES} lines beside the game; expected fewer")
+    if change.change == "add":
+        require_room(noted(table.tree, change)[0])
     if change.at + len(change.turns) > MAX_TURNS:
         raise ApiError(422, "TOO_MANY_TURNS", f"the line has more than {MAX_TURNS} turns; expected fewer")
     return [change]

@@ -9,7 +9,7 @@ link of a seat gives the cookie of a guest, who may ask for what `guests` passes
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from http.cookies import CookieError, SimpleCookie
 from importlib import resources
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -54,6 +54,8 @@ class Guard:
     credentials : Credentials
     find : callable
         Returns the table of a game, None if there is none; for its invitations.
+    load : callable
+        Reads a game from disk if that is due; a coroutine function, so that no other request waits for it.
     port : int
         The port in use.
     is_lasting : bool
@@ -69,6 +71,7 @@ class Guard:
         app: ASGIApp,
         credentials: Credentials,
         find: guests.Find,
+        load: Callable[[str], Awaitable[object]],
         *,
         port: int,
         is_lasting: bool = True,
@@ -79,7 +82,7 @@ class Guard:
         self._scheme = "https" if is_tls else "http"
         self._origin = origin
         self._token, self._session, self._key = credentials
-        self._find = find
+        self._find, self._load = find, load
         self._max_age = COOKIE_S if is_lasting else None
         # Cookies ignore ports, so two servers on one machine need two names.
         self._cookie = f"mexica_ai_{port}"
@@ -105,6 +108,8 @@ class Guard:
             await send(message)
 
         try:
+            if asked := guests.asked_game(scope):
+                await self._load(asked)
             response = self._check(scope)
         except ApiError as error:
             is_closed = error.status == 401 and _is_page(scope)
@@ -129,7 +134,7 @@ class Guard:
             raise ApiError(403, "WRONG_SITE", "the request comes from a page of another site")
         if is_page and path == "/" and b"token=" in scope["query_string"]:
             return self._exchange(scope, headers)
-        if is_page and (links := _query(scope).get("invite")) and (game := guests.game_of(path, {})):
+        if is_page and (links := guests.query_of(scope).get("invite")) and (game := guests.game_of(path, {})):
             return self._accept(scope, headers, game, links[-1])
         if path in _PUBLIC and method in ("GET", "HEAD"):
             return None
@@ -196,7 +201,7 @@ class Guard:
 
     def _guest(self, scope: Scope, headers: Headers) -> guests.Guest | None:
         """Return whose request it is: of the game that it is about, or of any game if it is about none."""
-        asked = guests.game_of(scope["path"], _query(scope))
+        asked = guests.asked_game(scope)
         prefix = self._name("" if asked is None else asked)
         tried = 0
         for name, value in _cookies(headers):
@@ -248,10 +253,6 @@ def _cookies(headers: Headers) -> Iterator[tuple[str, str]]:
         except CookieError:
             continue
         yield from ((name, cookie.value) for name, cookie in found.items())
-
-
-def _query(scope: Scope) -> dict[str, list[str]]:
-    return parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
 
 
 def _is_page(scope: Scope) -> bool:

@@ -15,6 +15,7 @@ import re
 import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import parse_qs
 
 from starlette.requests import Request
 from starlette.types import Scope
@@ -129,6 +130,16 @@ def game_of(path: str, query: dict[str, list[str]]) -> str | None:
         return query.get("game", [""])[-1]
     match = _GAME.fullmatch(path)
     return match[1] if match else None
+
+
+def asked_game(scope: Scope) -> str | None:
+    """Return the id of the game that a request is about; None if it is about none."""
+    return game_of(scope["path"], query_of(scope))
+
+
+def query_of(scope: Scope) -> dict[str, list[str]]:
+    """Return the query of a request."""
+    return parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
 
 
 def check(guest: Guest, find: Find, method: str, path: str) -> None:

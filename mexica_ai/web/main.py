@@ -111,6 +111,7 @@ async def _serve(config: WebConfig) -> None:
             make_app(site),
             own,
             site.table_of,
+            site.load,
             port=port,
             is_lasting=config.port != 0,
             is_tls=bool(config.tls_certificate),

@@ -63,12 +63,12 @@ async def results_of(store: Store) -> ResultsJson:
     found: list[tuple[str, OwnResult]] = []
     for ident in list(store):
         try:
-            result = result_of(store.find(ident).table)
+            result = result_of((await store.load(ident)).table)
         except ApiError:  # it cannot be read, which the list of games says
             continue
         if result is not None:
             found.append((ident, result))
-        await asyncio.sleep(0)  # each may be read from disk
+        await asyncio.sleep(0)
     found.sort(key=lambda each: each[1].ended)
     own = [result for _, result in found]
     return {

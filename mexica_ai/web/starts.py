@@ -22,7 +22,7 @@ from mexica_ai.game.notes import notes_of
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.position_text import position_data
 from mexica_ai.game.records import parse_record
-from mexica_ai.game.variations import Line, lines_of, walk
+from mexica_ai.game.variations import Line, lines_of
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject
@@ -31,7 +31,7 @@ from mexica_ai.seats import OTHER, SEAT, Seat
 from mexica_ai.session import same_deal
 from mexica_ai.table import Annotated, Evaluated, Event, Posed, Resigned, Started, Table, Turned, begin, fold
 from mexica_ai.table_lines import read_event, read_started
-from mexica_ai.web.commands import MAX_LINES, MAX_TURNS
+from mexica_ai.web.commands import MAX_TURNS, require_room
 from mexica_ai.web.drills import exercises_of_game, exercises_of_text, looks_like_drill
 from mexica_ai.web.errors import ApiError, api_error
 from mexica_ai.web.games import Game
@@ -279,10 +279,7 @@ def _from_text(text: str, number: int | None, path: str) -> _Start:
     time_s = record.get("evaluations", {}).get("time_s")
     evaluations = explained(record, recorded_evaluations(record))
     lines = lines_of(record)
-    if (number := sum(1 for _ in walk(lines))) > MAX_LINES:
-        raise NotationError(
-            f"variations: given {number - 1}; expected {MAX_LINES} at most", reason="TOO_MANY_LINES", path="variations"
-        )
+    require_room(lines)
     return _Start(position, True, resigned, evaluations, time_s, lines)
 
 

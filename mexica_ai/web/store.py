@@ -5,6 +5,7 @@ A change is on disk before it is in memory, and nothing of it is anywhere if it 
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 from abc import ABC, abstractmethod
@@ -135,6 +136,7 @@ class Store:
     def __init__(self, folder: Folder, restore: Callable[[str, list[JsonObject]], Game]) -> None:
         self._folder, self._restore = folder, restore
         self._games: dict[str, Game | None] = dict.fromkeys(reversed(folder.ids()))  # None: still on disk
+        self._lock = threading.RLock()  # of what is read from disk
 
     def __iter__(self) -> Iterator[str]:
         """Yield the ids, those of the newest games first."""
@@ -151,22 +153,32 @@ class Store:
 
     def find(self, ident: str) -> Game:
         """Return a game; ApiError if there is none. No engine begins to think."""
-        if ident not in self._games:
-            raise no_game(ident)
-        game = self._games[ident]
-        if game is None:
-            try:
-                entries = self._folder.read(ident)
-                if not entries:
-                    del self._games[ident]
-                    raise no_game(ident)
-                game = self._restore(ident, entries)
-            except NotationError as error:
-                _logger.warning("%s", error)
-                raise ApiError(422, error.reason, f"the game cannot be read: {error}") from None
-            game.journal = self._folder.journal(ident)
-            self._games[ident] = game
-        return game
+        game = self._games.get(ident)
+        return self._read(ident) if game is None else game
+
+    async def load(self, ident: str) -> Game:
+        """Return a game as `find` does, but read it from disk in another thread if that is due."""
+        is_due = self._games.get(ident, self) is None
+        return await asyncio.to_thread(self.find, ident) if is_due else self.find(ident)
+
+    def _read(self, ident: str) -> Game:
+        with self._lock:
+            if ident not in self._games:
+                raise no_game(ident)
+            game = self._games[ident]
+            if game is None:
+                try:
+                    entries = self._folder.read(ident)
+                    if not entries:
+                        del self._games[ident]
+                        raise no_game(ident)
+                    game = self._restore(ident, entries)
+                except NotationError as error:
+                    _logger.warning("%s", error)
+                    raise ApiError(422, error.reason, f"the game cannot be read: {error}") from None
+                game.journal = self._folder.journal(ident)
+                self._games[ident] = game
+            return game
 
     def require_room(self) -> None:
         """Raise an ApiError if there are as many games as there may be."""
@@ -181,27 +193,29 @@ class Store:
 
     def remove(self, ident: str) -> Game | None:
         """Delete a game, which can be put back; return it if it was read. ApiError if there is none."""
-        if ident not in self._games:
-            raise no_game(ident)
-        game = self._games[ident]
-        if game is None:
-            self._folder.remove(ident)
-        else:
-            with game.lock:
+        with self._lock:
+            if ident not in self._games:
+                raise no_game(ident)
+            game = self._games[ident]
+            if game is None:
                 self._folder.remove(ident)
-                game.is_deleted = True
-        del self._games[ident]
-        return game
+            else:
+                with game.lock:
+                    self._folder.remove(ident)
+                    game.is_deleted = True
+            del self._games[ident]
+            return game
 
     def put_back(self, ident: str) -> Game:
         """Put back a game that was deleted; return it also if it is there already. ApiError if there is none."""
-        if ident not in self._games:
-            if not self._folder.is_deleted(ident):
-                raise no_game(ident)
-            self.require_room()
-            self._folder.put_back(ident)
-            self._games[ident] = None
-        return self.find(ident)
+        with self._lock:
+            if ident not in self._games:
+                if not self._folder.is_deleted(ident):
+                    raise no_game(ident)
+                self.require_room()
+                self._folder.put_back(ident)
+                self._games[ident] = None
+            return self._read(ident)
 
 
 def keep(game: Kept, folder: Folder) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mexica_ai.analysis import words
 from mexica_ai.analysis.blunder import estimate_of, warning
@@ -18,7 +20,7 @@ from mexica_ai.game.notes import SHAPE, Note, noted, read_note
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.records import VERSION
-from mexica_ai.game.variations import Line, Path, Turn, check_comment, climb, format_path, turns_along, walk
+from mexica_ai.game.variations import Line, Path, Turn, check_comment, climb, format_path, turns_along
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Nullable, check_shape
@@ -26,9 +28,10 @@ from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.table import Event, Table
 from mexica_ai.web import commands, pictures, visibility
 from mexica_ai.web.errors import ApiError
-from mexica_ai.web.guests import page_of, player_of
+from mexica_ai.web.guests import asked_game, page_of, player_of
 from mexica_ai.web.requests import body_of
 from mexica_ai.web.snapshot_types import LineJson, LineTurnJson
+from mexica_ai.web.telling import Words
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
@@ -38,6 +41,33 @@ WAIT_S = 2.0  # for all of them: without an answer until then the turn is played
 MAX_CHECKS = 2  # at a time
 
 _CHECK = {"version": int, "viewer?": Nullable(int), "actions?": [str]}
+
+
+class ToldBefore:
+    """ASGI middleware: many lines beside a game are put into words in another thread, before a request that shows them.
+
+    Parameters
+    ----------
+    app : ASGI application
+    load : callable
+        Returns the game of an id.
+    """
+
+    def __init__(self, app: ASGIApp, load: Callable[[str], Awaitable[Game]]) -> None:
+        self._app, self._load = app, load
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] == "http" and scope["path"].startswith("/api") and (ident := asked_game(scope)):
+            with contextlib.suppress(ApiError):  # that whoever answers finds, too
+                await tell_lines(await self._load(ident))
+        await self._app(scope, receive, send)
+
+
+async def tell_lines(game: Game) -> None:
+    """Put the lines beside a game into words, in another thread if they are many."""
+    if game.is_open and not game.telling.is_ready(game):
+        await asyncio.to_thread(game.telling.lines, game)
 
 
 class Study:
@@ -131,12 +161,10 @@ def _whole(game: Game, note: Note) -> Note:
 
 def lines_json(game: Game) -> list[LineJson]:
     """Return the variations beside a game, each after the one that it leaves."""
-    tree = game.table.tree
-    return [_line_json(game, tree, path, line) for path, line in walk(tree) if path]
+    return [_line_json(*each) for each in game.telling.lines(game)]
 
 
-def _line_json(game: Game, tree: Line, path: Path, line: Line) -> LineJson:
-    told = game.telling.line(game, turns_along(tree, path), line.at)
+def _line_json(path: Path, line: Line, told: Words) -> LineJson:
     return {
         "path": format_path(path),
         "at": line.at,

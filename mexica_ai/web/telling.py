@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from mexica_ai.game.messages import language
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
+from mexica_ai.game.variations import Line, Path, Turn, walk
 from mexica_ai.game.words import moments_of, tell_steps, tell_turn, words_of_turn
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.seats import Seat, names_of
@@ -17,8 +18,10 @@ from mexica_ai.web.pictures import play_on
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
 
+_FEW = 50  # turns of variations that are told at once
 
-_LINES_KEPT = 500
+Words: TypeAlias = list[tuple[int | None, str]]  # of turns, each with its seat
+_Place: TypeAlias = tuple[tuple[int, Turn], ...]  # of a line: where it and those above it leave, and with what turn
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Telling:
     def __init__(self) -> None:
         self._told: dict[tuple[int | None, str], list[Told]] = {}
         self._choices: dict[tuple[int, tuple[str, ...], str], str] = {}
-        self._lines: dict[tuple[tuple[tuple[str, ...], ...], int, str], list[tuple[int | None, str]]] = {}
+        self._lines: dict[str, dict[_Place, tuple[tuple[Turn, ...], Words]]] = {}  # by language
         self._seats: Sequence[Seat] = ()
 
     def turns(self, game: Game, viewer: int | None) -> list[Told]:
@@ -80,22 +83,38 @@ class Telling:
             self._choices[key] = words_of_turn(game.positions[index], turn, names_of(game.seats))
         return self._choices[key]
 
-    def line(self, game: Game, turns: tuple[tuple[str, ...], ...], at: int) -> list[tuple[int | None, str]]:
-        """Return the turns of a line after its first `at`, from the start of the game, each as its seat and words."""
+    def lines(self, game: Game) -> list[tuple[Path, Line, Words]]:
+        """Return the variations beside the game with the words of their turns, each after the one that it leaves.
+
+        Turns that several lines share are played no more often for that.
+        """
         self._follow(game)
-        key = turns, at, language()
-        if key not in self._lines:
-            if len(self._lines) >= _LINES_KEPT:
-                self._lines.clear()
-            position = game.table.position_along(turns[:at])
-            self._lines[key] = tell_line(game, position, at, list(map(list, turns[at:])))
-        return self._lines[key]
+        known, found = self._lines.setdefault(language(), {}), []
+        places: dict[Path, _Place] = {(): ()}
+        ways: dict[Path, _Way] = {(): _Way(game.table.tree, None, game.positions)}
+        for path, line in walk(game.table.tree):
+            if path:
+                above = path[:-1]
+                place = places[path] = (*places[above], (line.at, line.turns[0]))
+                ways[path] = _Way(line, ways[above])
+                if place not in known or known[place][0] != line.turns:
+                    turns = list(map(list, line.turns))
+                    known[place] = line.turns, tell_line(game, ways[above].position(line.at), line.at, turns)
+                found.append((path, line, known[place][1]))
+        self._lines[language()] = {place: known[place] for place in places.values() if place}
+        return found
+
+    def is_ready(self, game: Game) -> bool:
+        """Return whether the variations beside a game were told in this language before, but for a few."""
+        return game.table.tree.size.turns <= _FEW or language() in self._lines
 
     def forget(self, common: int) -> None:
         """Forget what was told in positions from a number on, and the turns to them: the game has others there now."""
         for told in self._told.values():
             del told[max(0, common - 1) :]
         self._choices = {key: words for key, words in self._choices.items() if key[0] < common}
+        for speech, lines in self._lines.items():
+            self._lines[speech] = {place: words for place, words in lines.items() if place[0][0] < common}
 
     def _follow(self, game: Game) -> None:
         """Forget what was told with other names."""
@@ -106,7 +125,36 @@ class Telling:
             self._lines.clear()
 
 
-def tell_line(game: Game, position: Position, number: int, turns: Sequence[list[str]]) -> list[tuple[int | None, str]]:
+class _Way:
+    """The positions along a line, each played when it is asked for, and then no one before it.
+
+    Parameters
+    ----------
+    line : Line
+    above : _Way or None
+        The line that it leaves.
+    played : sequence of Position
+        Of the main line, which has no other above it.
+    """
+
+    def __init__(self, line: Line, above: _Way | None, played: Sequence[Position] = ()) -> None:
+        self._line, self._above, self._played = line, above, played
+        self._number = line.at
+        self._now: Position | None = None
+
+    def position(self, number: int) -> Position:
+        """Return a new position, after so many turns of the game along the line."""
+        if self._above is None:
+            return self._played[number].copy()
+        if self._now is None:
+            self._now = self._above.position(self._line.at)
+        for turn in self._line.turns[self._number - self._line.at : number - self._line.at]:
+            self._now.push(list(turn))
+        self._number = number
+        return self._now.copy()
+
+
+def tell_line(game: Game, position: Position, number: int, turns: Sequence[list[str]]) -> Words:
     """Return turns one after another, each as its seat and its words.
 
     Parameters

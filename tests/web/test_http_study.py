@@ -9,7 +9,9 @@ from pages import PERSON, engine
 import mexica_ai as ai
 from mexica_ai.analysis.annotate import evaluate_record, with_evaluations
 from mexica_ai.game.notes import Note, noted, notes_of
+from mexica_ai.game.position import Position
 from mexica_ai.game.variations import Line, add, comment
+from mexica_ai.web import starts
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NIM = {
@@ -96,6 +98,78 @@ def test_lines_beside_hidden_hands_wait_for_the_end(site):
     game = site.new("coatl", seats=[PERSON, engine()])
     assert game["lines"] == []
     assert note(site, game, 403, do="comment", line="", at=0, text="x")["reason"] == "HIDDEN"
+
+
+def large(num_lines, turns_of_first=300):
+    """Return a record whose first line is long, and is left by all others near its end."""
+    start = ai.new_game("nim", piles=[63] * 8)
+    long = [["take 1 " + str(1 + index // 50)] for index in range(turns_of_first)]
+    others = [
+        {"at": 1 + turns_of_first - 100 + index // 5, "turns": [[f"take {2 + index % 5} 8"]]}
+        for index in range(num_lines - 1)
+    ]
+    line = {"at": 0, "turns": [["take 2 7"], *long], "variations": others}
+    nothing = {"turns": [], "termination": "unfinished", "scores": None, "winners": None}
+    return {"game": "nim", "version": 1, "start": start.to_json(), **nothing, "variations": [line]}
+
+
+def test_as_many_lines_as_may_be_are_kept_and_none_more(start):
+    site = start()
+    record = large(500)
+    game = opened(site, record)
+    assert len(game["lines"]) == 500
+    answer = note(site, game, 422, do="add", line="", at=0, turns=[["take 9 7"]])
+    assert (answer["reason"], answer["message"]) == (
+        "TOO_MANY_LINES",
+        "variations: given 501; expected 500 beside a game at most",
+    )
+    # What is there already is no further line, and what goes makes room.
+    game = note(site, game, do="add", line="1", at=1, turns=[["take 1 1"]])
+    game = note(site, game, do="remove", line="1.499", at=0)
+    game = note(site, game, do="add", line="", at=0, turns=[["take 9 7"]])
+    assert exported(site, game)["variations"][0]["variations"] == record["variations"][0]["variations"][:-1]
+    site.kill()
+    again = start().game(game)
+    assert (len(again["lines"]), again["lines"]) == (500, game["lines"])
+
+
+def test_too_many_lines_of_a_record_are_named(site):
+    answer = site.call("POST", "/api/games", {"text": json.dumps(large(501))}, 422)
+    assert answer["reason"] == "TOO_MANY_LINES"
+    assert "given 501; expected 500" in answer["message"]
+    record = large(1)
+    long = record["variations"][0]["turns"]
+    for index in range(6):
+        record["variations"].append({"at": 0, "turns": [[f"take {3 + index} 7"], *long[1:]]})
+    answer = site.call("POST", "/api/games", {"text": json.dumps(record)}, 422)
+    assert answer["reason"] == "TOO_MANY_TURNS"
+    assert "given 2,107 turns in all; expected 2,000" in answer["message"]
+
+
+def test_turns_that_many_lines_share_are_not_played_for_each(monkeypatch):
+    played = 0
+    push = Position.push
+
+    def counted(self, *args, **options):
+        nonlocal played
+        played += 1
+        return push(self, *args, **options)
+
+    monkeypatch.setattr(Position, "push", counted)
+    game = starts.create({"text": json.dumps(large(500))}, names=[], examples={}, find={}.__getitem__)
+    entries = [game.table.started.to_json(), *(event.to_json() for event in game.table.events())]
+    assert max(len(json.dumps(entry)) for entry in entries[3:]) < 200
+    played = 0
+    again = starts.restore("a" * 32, entries)
+    assert again.table.tree == game.table.tree
+    assert played < 2_000  # of 800 turns; each line from the start would be 125,000
+    played = 0
+    assert len(again.snapshot(None)["lines"]) == 500
+    assert 800 <= played < 3_000
+    played = 0
+    again.renew()
+    again.snapshot(None)
+    assert played == 0
 
 
 def test_random_events_that_a_page_leaves_out_are_drawn(site):
