@@ -1,13 +1,13 @@
-"""What to say of a turn before it stays: how much it gives away, and how it compares with another turn.
+"""How surely a turn gives something away, what to ask before it stays, and how it compares with another one.
 
 An evaluation of a turn is an estimate. Its interval is that of its checks, or that of a single search
-(`annotate.SPREAD`); within the interval nothing is said: no warning, and no turn is called better than another.
+(`annotate.SPREAD`); within the interval there is no warning, and no difference is sure.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mexica_ai.analysis.annotate import CONFIDENCE_Z, SPREAD, TurnEvaluation
@@ -29,14 +29,11 @@ class Estimate:
         0 to 1.
     low, high : float
         Ends of the 80 % interval.
-    is_choice : bool
-        Whether it leads to the same position as the engine's turn.
     """
 
     loss: float
     low: float
     high: float
-    is_choice: bool = False
 
     @property
     def is_sure(self) -> bool:
@@ -44,13 +41,18 @@ class Estimate:
         return self.low > 0
 
 
+def estimate(loss: float, interval: Sequence[float] | None = None) -> Estimate:
+    """Return the estimate of a loss; without an interval, that of a single search."""
+    half = CONFIDENCE_Z * SPREAD
+    low, high = interval if interval is not None else (loss - half, loss + half)
+    return Estimate(loss, max(0.0, low), min(1.0, high))
+
+
 def estimate_of(one: TurnEvaluation) -> Estimate:
     """Return the estimate of an evaluation."""
     if one.choice == one.turn:  # spelled alike where both lead to one position
-        return Estimate(0.0, 0.0, 0.0, True)
-    half = CONFIDENCE_Z * SPREAD
-    low, high = one.interval if one.interval is not None else (one.loss - half, one.loss + half)
-    return Estimate(one.loss, max(0.0, low), min(1.0, high))
+        return Estimate(0.0, 0.0, 0.0)
+    return estimate(one.loss, one.interval)
 
 
 def warning(one: TurnEvaluation, threshold: float = THRESHOLD) -> Phrase | None:
@@ -76,80 +78,19 @@ def warning(one: TurnEvaluation, threshold: float = THRESHOLD) -> Phrase | None:
     found = estimate_of(one)
     if found.low < threshold:
         return None
-    return phrase("blunder.warning", loss=_percent(found.loss), **_ends(found))
+    return phrase("blunder.warning", loss=_percent(found.loss), low=_percent(found.low), high=_percent(found.high))
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """How a turn compares with the one that was played and with the engine's.
-
-    Parameters
-    ----------
-    entered : Estimate
-    played : Estimate
-    gain : float
-        The share of the win by which it is better than the turn played; 0 where the searches do not tell.
-    is_played : bool
-        Whether it is that turn.
-    """
-
-    entered: Estimate
-    played: Estimate
-    gain: float
-    is_played: bool
-
-    @property
-    def is_found(self) -> bool:
-        """Whether it is as good as the engine's turn, as far as the searches tell."""
-        return self.entered.is_choice or (not self.entered.is_sure and not self.is_played)
-
-    @property
-    def phrases(self) -> list[Phrase]:
-        """One or two sentences; `mexica_ai.analysis.words.say` says them."""
-        if self.is_played:
-            if not self.played.is_sure:
-                return [phrase("try.played_fine")]
-            return [phrase("try.played", loss=_percent(self.played.loss))]
-        entered = self.entered
-        if entered.is_choice:
-            said = phrase("try.choice")
-        elif not entered.is_sure:
-            said = phrase("try.equal")
-        else:
-            said = phrase("try.loss", loss=_percent(entered.loss), **_ends(entered))
-        if self.gain == 0:
-            return [said, phrase("try.same")]
-        return [said, phrase("try.better" if self.gain > 0 else "try.worse", gain=_percent(abs(self.gain)))]
-
-
-def compare(entered: TurnEvaluation, played: TurnEvaluation, is_same: Callable[[], bool] | None = None) -> Comparison:
-    """Return how a turn compares with the one that was played in the same position.
-
-    Parameters
-    ----------
-    entered : TurnEvaluation
-        Of the turn that was tried.
-    played : TurnEvaluation
-        Of the turn that was played, as the review of the game has it.
-    is_same : callable, optional
-        Whether the two lead to the same position; by default whether they are spelled alike.
-    """
-    is_played = is_same() if is_same is not None else entered.turn == played.turn
-    one, other = estimate_of(entered), estimate_of(played)
-    gain = 0.0 if is_played else other.loss - one.loss
+def gain_of(one: Estimate, other: Estimate) -> tuple[float, bool]:
+    """Return the share of the win by which a turn is better than another one in its place, and whether that is sure."""
+    gain = other.loss - one.loss
     # The error of a difference of two estimates that were made by different searches.
-    if abs(gain) <= math.hypot(_half(one), _half(other)):
-        gain = 0.0
-    return Comparison(one, other, gain, is_played)
+    return gain, abs(gain) > math.hypot(_half(one), _half(other))
 
 
 def _half(one: Estimate) -> float:
     """Return half the width of an interval; an end at 0 or 1 has been cut."""
     return max(one.high - one.loss, one.loss - one.low)
-
-
-def _ends(one: Estimate) -> dict[str, str]:
-    return {"low": _percent(one.low), "high": _percent(one.high)}
 
 
 def _percent(share: float) -> str:

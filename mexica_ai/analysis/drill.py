@@ -16,8 +16,10 @@ from typing import Any
 
 from mexica_ai.analysis import grades
 from mexica_ai.analysis.annotate import TurnEvaluation
+from mexica_ai.analysis.blunder import estimate, gain_of
 from mexica_ai.analysis.grades import grade_of
 from mexica_ai.game import registry
+from mexica_ai.game.messages import percent, say
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.records import VERSION as RECORD_VERSION
@@ -387,14 +389,41 @@ class Attempt:
 
 
 def describe_verdict(exercise: Exercise, verdict: Verdict) -> str:
-    """Return one or two sentences about a turn that was entered."""
-    played = f"{100 * exercise.loss:.1f} %"
+    """Return what a turn that was entered is worth against the engine's, and against the turn that was played."""
+    played = percent(exercise.loss)
     if verdict.by == "better":
-        return f"Solved: that is the better turn. The turn played then gave away {played}."
-    if verdict.by == "played":
-        return f"Not solved: that is the turn played then, which gives away {played} of the win."
-    word = "Solved" if verdict.is_solved else "Not solved"
-    return f"{word}: it gives away {100 * verdict.loss:.1f} % of the win; the turn played then gave away {played}."
+        told = say("that is the better turn")
+        other = say("The turn played then gave away {loss} of the win against it.", loss=played)
+    elif verdict.by == "played":
+        told = say(
+            "that is the turn played then, which gives away {loss} of the win against the engine's turn", loss=played
+        )
+        other = ""
+    else:
+        told, other = _against_engine(verdict.loss), _against_played(exercise, verdict.loss)
+    said = say("Solved: {what}.", what=told) if verdict.is_solved else say("Not solved: {what}.", what=told)
+    return f"{said} {other}".rstrip()
+
+
+def _against_engine(loss: float) -> str:
+    if loss == 0:
+        return say("it is as good as the engine's turn, as far as the searches tell")
+    told = say("it gives away {loss} of the win against the engine's turn", loss=percent(loss))
+    return told if estimate(loss).is_sure else say("{what}, which is within the noise of the searches", what=told)
+
+
+def _against_played(exercise: Exercise, loss: float) -> str:
+    gain, is_sure = gain_of(estimate(loss), estimate(exercise.loss))
+    if gain == 0:
+        return say("It is as good as the turn played then, as far as the searches tell.")
+    share = percent(abs(gain))
+    if gain > 0:
+        told = say("it is better than the turn played then by {gain} of the win", gain=share)
+    else:
+        told = say("it is worse than the turn played then by {gain} of the win", gain=share)
+    if not is_sure:
+        told = say("{what}, which is within the noise of the searches", what=told)
+    return f"{told[:1].upper()}{told[1:]}."
 
 
 def hint_of(exercise: Exercise, number: int) -> str:

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from mexica_ai.analysis import levels
 from mexica_ai.analysis.ratings import Played, Recommendation, recommend
 from mexica_ai.game.records import termination_of
-from mexica_ai.io.errors import NotationError
-from mexica_ai.io.figures import are_scores
 from mexica_ai.io.json_types import JsonObject
-from mexica_ai.io.strict import Nullable, check_shape, quote
 
 MIXED = 0  # in place of a level: the others were of several levels, or not all of them were levels
 TREND_GAMES = 8  # fewer tell nothing
 TREND_Z = 1.28  # standard errors that the halves of the games must differ by
 TRENDS = ("rising", "falling", "steady", "")
-_SHAPE = {"game": str, "seat": int, "levels": [Nullable(int)], "share": float, "scores": [float], "ended": str}
 
 
 @dataclass(frozen=True)
@@ -61,41 +55,6 @@ class OwnResult:
         own = self.scores[self.seat] if self.scores else 0.0
         total = sum(self.scores)
         return own / total if total > 0 and min(self.scores) >= 0 else None
-
-    def to_json(self) -> JsonObject:
-        """Return the result as a JSON object."""
-        return asdict(self) | {"levels": list(self.levels), "scores": list(self.scores)}
-
-
-def read_result(data: Any, path: str = "$") -> OwnResult:
-    """Return the result of a JSON object.
-
-    Raises
-    ------
-    NotationError
-        It is none.
-    """
-    check_shape(data, _SHAPE, path)
-    seats, scores = len(data["levels"]), data["scores"]
-    for key, is_so, expected in (
-        ("levels", 2 <= seats <= 4, "two to four seats"),
-        ("levels", all(level is None or level in levels.LEVELS for level in data["levels"]), "levels from 1 to 10"),
-        ("seat", 0 <= data["seat"] < seats, f"a seat from 0 to {seats - 1}"),
-        ("share", 0 <= data["share"] <= 1, "a share of the win, 0 to 1"),
-        ("scores", not scores or are_scores(scores, seats), "none, or the score of each seat"),
-    ):
-        if not is_so:
-            where = f"{path}.{key}"
-            problem = f"{where}: given {quote(data[key])}; expected {expected}"
-            raise NotationError(problem, reason="BAD_VALUE", path=where)
-    return OwnResult(
-        data["game"],
-        data["seat"],
-        tuple(data["levels"]),
-        float(data["share"]),
-        tuple(map(float, scores)),
-        data["ended"],
-    )
 
 
 def result_of(record: JsonObject, seat: int, seat_levels: Sequence[int | None], ended: str = "") -> OwnResult | None:

@@ -166,13 +166,3 @@ def read_clock(data: Any, seats: int, path: str = "$") -> Clock:
             problem = f"{where}: given {quote(data[key])}; expected {expected}"
             raise NotationError(problem, reason="BAD_VALUE", path=where)
     return replace(clock, left_s=tuple(data["left_s"]), running=data["running"], fallen=tuple(data["fallen"]))
-
-
-def format_left(left_s: float) -> str:
-    """Return a time that is left for people: ``12:05``, ``1:02:05``, and below ten seconds ``0:09.4``."""
-    if left_s < 10:
-        tenths = int(10 * left_s)
-        return f"0:{tenths // 10:02d}.{tenths % 10}"
-    minutes, seconds = divmod(int(left_s), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"

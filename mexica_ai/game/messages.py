@@ -65,6 +65,17 @@ def say(sentence: str, /, **gaps: str | float) -> str:
     return _book().say(phrase(sentence, **gaps), _language.get())
 
 
+def decimal(number: float, digits: int = 1, *, is_signed: bool = False) -> str:
+    """Return a number as the language of now writes it, with a point or a comma before its decimals."""
+    whole, _, decimals = f"{number:{'+' if is_signed else ''}.{digits}f}".partition(".")
+    return say("{whole}.{decimals}", whole=whole, decimals=decimals)
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, as the language of now writes it, such as ``12.5 %``."""
+    return say("{number} %", number=decimal(100 * share))
+
+
 def noted(sentence: str) -> str:
     """Return a sentence as it is: one that is said later, which message files must have."""
     return sentence

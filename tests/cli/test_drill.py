@@ -19,6 +19,7 @@ from mexica_ai.analysis.annotate import evaluate_record, with_evaluations
 from mexica_ai.analysis.grades import BOUNDS, grade_of
 from mexica_ai.cli.main import main
 from mexica_ai.game import registry
+from mexica_ai.game.messages import speaking
 from mexica_ai.game.records import position_at
 from mexica_ai.io.errors import MexicaAIError, NotationError
 
@@ -26,6 +27,17 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 NIM = {**RECORD, "engines": ["person", "random"]}
 LIMITS = ("--iterations", "200", "--seed", "1")
 EVALUATED = with_evaluations(NIM, evaluate_record(NIM, iterations=200, seed=1), iterations=200, seed=1)
+
+EXERCISE = {
+    "version": 1,
+    "position": START,
+    "seat": 0,
+    "turn": ["take 2 2"],
+    "loss": 0.4,
+    "better": ["take 2 1"],
+    "value": [1.0, 0.0],
+    "source": {"record": "x", "game": 1, "turn": 1},
+}
 
 
 @pytest.fixture
@@ -235,21 +247,67 @@ def test_a_turn_must_lose_less_than_the_one_played(run):
 
 
 def test_points_go_down_with_the_loss_the_tries_and_the_hints():
-    exercise = drill.exercise_of(
-        {
-            "version": 1,
-            "position": START,
-            "seat": 0,
-            "turn": ["take 2 2"],
-            "loss": 0.4,
-            "better": ["take 2 1"],
-            "value": [1.0, 0.0],
-            "source": {"record": "x", "game": 1, "turn": 1},
-        }
-    )
+    exercise = drill.exercise_of(EXERCISE)
     points = [drill.points_of(exercise, loss, spent) for loss, spent in ((0, 0), (0.1, 0), (0.4, 0), (0.9, 0), (0, 1))]
     assert points == [100, 75, 0, 0, 75]
     assert drill.points_of(exercise, 0.1, 4) == 0
+
+
+@pytest.mark.parametrize(
+    ("played", "verdict", "english", "portuguese"),
+    [
+        (
+            0.35,
+            drill.Verdict(0.0, "better", True),
+            "Solved: that is the better turn. The turn played then gave away 35.0 % of the win against it.",
+            "Resolvido: essa é a melhor jogada. A jogada feita então entregou 35,0 % da vitória em relação a ela.",
+        ),
+        (
+            0.35,
+            drill.Verdict(0.35, "played", False),
+            "Not solved: that is the turn played then, which gives away 35.0 % of the win against the engine's turn.",
+            "Não resolvido: essa é a jogada feita então, que entrega 35,0 % da vitória em relação à do programa.",
+        ),
+        (
+            0.35,
+            drill.Verdict(0.125, "search", False),
+            "Not solved: it gives away 12.5 % of the win against the engine's turn. "
+            "It is better than the turn played then by 22.5 % of the win.",
+            "Não resolvido: entrega 12,5 % da vitória em relação à jogada do programa. "
+            "É melhor que a jogada feita então em 22,5 % da vitória.",
+        ),
+        (
+            0.06,
+            drill.Verdict(0.02, "search", True),
+            "Solved: it gives away 2.0 % of the win against the engine's turn, "
+            "which is within the noise of the searches. "
+            "It is better than the turn played then by 4.0 % of the win, which is within the noise of the searches.",
+            "Resolvido: entrega 2,0 % da vitória em relação à jogada do programa, o que está dentro do erro das buscas."
+            " É melhor que a jogada feita então em 4,0 % da vitória, o que está dentro do erro das buscas.",
+        ),
+        (
+            0.1,
+            drill.Verdict(0.0, "search", True),
+            "Solved: it is as good as the engine's turn, as far as the searches tell. "
+            "It is better than the turn played then by 10.0 % of the win.",
+            "Resolvido: é tão boa quanto a jogada do programa, até onde as buscas mostram. "
+            "É melhor que a jogada feita então em 10,0 % da vitória.",
+        ),
+        (
+            0.1,
+            drill.Verdict(0.5, "search", False),
+            "Not solved: it gives away 50.0 % of the win against the engine's turn. "
+            "It is worse than the turn played then by 40.0 % of the win.",
+            "Não resolvido: entrega 50,0 % da vitória em relação à jogada do programa. "
+            "É pior que a jogada feita então em 40,0 % da vitória.",
+        ),
+    ],
+)
+def test_a_verdict_compares_with_the_engines_turn_and_with_the_one_played(played, verdict, english, portuguese):
+    exercise = drill.exercise_of({**EXERCISE, "loss": played})
+    assert drill.describe_verdict(exercise, verdict) == english
+    with speaking("pt"):
+        assert drill.describe_verdict(exercise, verdict) == portuguese
 
 
 # --- solving

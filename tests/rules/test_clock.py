@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mexica_ai.game.clock import format_left, new_clock, read_clock
+from mexica_ai.game.clock import new_clock, read_clock
 from mexica_ai.io.errors import NotationError
 
 moments = st.lists(st.tuples(st.sampled_from(["over", "switch", "pause", "resume"]), st.floats(0, 50)), max_size=20)
@@ -97,13 +97,6 @@ def test_a_time_before_the_last_one_counts_as_that():
     clock = new_clock(2, 60).switch(0, 100.0)
     assert clock.left(0, 50.0) == 60
     assert clock.hand_over(1, 50.0).left(0, 50.0) == 60
-
-
-@pytest.mark.parametrize(
-    ("left_s", "text"), [(0, "0:00.0"), (9.44, "0:09.4"), (10, "0:10"), (725.9, "12:05"), (3725, "1:02:05")]
-)
-def test_times_are_shown_as_on_a_clock(left_s, text):
-    assert format_left(left_s) == text
 
 
 @pytest.mark.parametrize(

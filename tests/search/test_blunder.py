@@ -1,4 +1,4 @@
-"""Warnings before a turn stays, and how a turn compares with the one that was played: nothing within the noise."""
+"""Warnings before a turn stays, and how turns compare: nothing is sure within the noise."""
 
 import dataclasses
 
@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mexica_ai as ai
-from mexica_ai.analysis.annotate import SPREAD, TurnEvaluation, evaluate_record
-from mexica_ai.analysis.blunder import THRESHOLD, Estimate, compare, estimate_of, warning
+from mexica_ai.analysis.annotate import CONFIDENCE_Z, SPREAD, TurnEvaluation, evaluate_record
+from mexica_ai.analysis.blunder import THRESHOLD, Estimate, estimate, estimate_of, gain_of, warning
 from mexica_ai.analysis.words import say
 from mexica_ai.game.records import make_record
 from mexica_ai.io.errors import NotationError
@@ -33,10 +33,6 @@ def evaluation(loss, interval=None, turn="a", choice="best"):
         seconds=0.1,
         interval=interval,
     )
-
-
-def said(comparison):
-    return [say(one) for one in comparison.phrases]
 
 
 def test_a_warning_says_what_the_turn_gives_away():
@@ -65,46 +61,20 @@ def test_a_threshold_is_a_share(threshold):
         warning(evaluation(0.5), threshold)
 
 
-def test_a_turn_is_compared_with_mine_and_the_engines():
-    mine = evaluation(0.20, [0.15, 0.25], turn="mine")
-    best = compare(evaluation(0.0, turn="best"), mine)
-    assert said(best) == [
-        "That is the engine's turn: nothing better was found.",
-        "Better than your turn by about 20 % of the win.",
-    ]
-    assert best.is_found
-    better = compare(evaluation(0.08, [0.05, 0.11]), mine)
-    assert said(better) == [
-        "It gives away about 8 % of the win against the engine's turn (5 to 11 %).",
-        "Better than your turn by about 12 % of the win.",
-    ]
-    assert not better.is_found
-    worse = compare(evaluation(0.40, [0.35, 0.45]), mine)
-    assert said(worse)[1] == "Worse than your turn by about 20 % of the win."
-    near = compare(evaluation(0.17, [0.12, 0.22]), mine)
-    assert (near.gain, said(near)[1]) == (0.0, "About as good as your turn, as far as the searches tell.")
-    equal = compare(evaluation(0.02), mine)
-    assert said(equal)[0] == "As good as the engine's turn, as far as the searches tell."
-    assert equal.is_found
-
-
-def test_my_own_turn_again_finds_nothing():
-    mine = evaluation(0.20, [0.15, 0.25], turn="mine")
-    again = compare(mine, mine)
-    assert said(again) == ["That is the turn that you played; it gives away about 20 % of the win."]
-    assert not again.is_found
-    spelled = compare(evaluation(0.2, turn="alike"), mine, lambda: True)
-    assert spelled.is_played
-    fine = compare(evaluation(0.01, turn="mine"), evaluation(0.01, turn="mine"))
-    assert said(fine) == ["That is the turn that you played; no search could tell it from the engine's."]
-    assert not fine.is_found
-
-
 @given(shares, shares)
 def test_a_comparison_has_no_favourite(first, second):
-    one, other = evaluation(first), evaluation(second, turn="b")
-    assert compare(one, other).gain == -compare(other, one).gain
-    assert abs(compare(one, other).gain) in (0.0, abs(first - second))
+    one, other = estimate(first), estimate(second)
+    (gain, is_sure), (loss, is_sure_of_loss) = gain_of(one, other), gain_of(other, one)
+    assert (gain, is_sure) == (-loss, is_sure_of_loss)
+    assert gain == second - first
+
+
+def test_a_difference_is_sure_beyond_the_error_of_both_estimates():
+    assert gain_of(estimate(0.08, [0.05, 0.11]), estimate(0.20, [0.15, 0.25])) == (pytest.approx(0.12), True)
+    assert gain_of(estimate(0.17, [0.12, 0.22]), estimate(0.20, [0.15, 0.25])) == (pytest.approx(0.03), False)
+    half = CONFIDENCE_Z * SPREAD
+    assert not gain_of(estimate(0.2), estimate(0.2 + 1.4 * half))[1]
+    assert gain_of(estimate(0.2), estimate(0.2 + 1.5 * half))[1]
 
 
 def test_a_real_blunder_is_told():
@@ -114,4 +84,4 @@ def test_a_real_blunder_is_told():
     assert warning(one) is not None
     good = dataclasses.replace(one, turn=one.choice, loss=0.0)
     assert warning(good) is None
-    assert compare(good, one).is_found
+    assert gain_of(estimate_of(good), estimate_of(one)) == (one.loss, True)

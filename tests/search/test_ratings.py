@@ -18,7 +18,6 @@ from mexica_ai.analysis.own_results import (
     TREND_GAMES,
     OwnResult,
     next_level,
-    read_result,
     result_of,
     statistics,
     trend_of,
@@ -228,20 +227,3 @@ def test_the_result_of_a_record():
         position.push(turn)
     found = result_of(make_record(position), 0, [None, 3], "2026")
     assert found == OwnResult("nim", 0, (None, 3), 1.0, (1, 0), "2026")
-    assert read_result(json.loads(json.dumps(found.to_json()))) == found
-
-
-@pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"seat": 2}, r"\$\.seat: given 2; expected a seat from 0 to 1"),
-        ({"levels": [None, 11]}, r"\$\.levels: given a list of 2 entries; expected levels from 1 to 10"),
-        ({"levels": [None]}, r"\$\.levels: given a list of 1 entries; expected two to four seats"),
-        ({"share": 1.1}, r"\$\.share: given 1\.1; expected a share of the win"),
-        ({"scores": [1.0]}, r"\$\.scores: .*; expected none, or the score of each seat"),
-        ({"won": True}, r'unknown key "won"'),
-    ],
-)
-def test_what_is_no_result_is_refused(change, problem):
-    with pytest.raises(NotationError, match=problem):
-        read_result(own().to_json() | change)

@@ -73,7 +73,11 @@ def test_another_turn_is_searched_by_the_service(site, text):
     asked = do(site, one, "answer", actions=[min(others)])
     assert asked["drill"]["state"] == "judging" or asked["drill"]["verdict"] is not None
     judged = site.await_game(one, lambda now: now["drill"]["verdict"] is not None)
-    assert "it gives away" in judged["drill"]["verdict"]["text"]
+    said = judged["drill"]["verdict"]["text"]
+    assert "it gives away" in said
+    assert "the engine's turn" in said
+    assert "turn played then" in said
+    assert "jogada do programa" in site.game(one, lang="pt")["drill"]["verdict"]["text"]
     assert judged["drill"]["state"] == ("done" if judged["drill"]["verdict"]["is_solved"] else "enter")
 
 

@@ -181,7 +181,8 @@ const SHAPES = [
 export const seatMark = seat => html`<svg class="mark" viewBox="0 0 20 20" aria-hidden="true">${
   svg`<path d=${SHAPES[seat]} stroke-width="1.5" class="fill-seat${seat} stroke-rim${seat}"/>`}</svg>`;
 
-export const percent = (share, digits = 0) => `${(100 * share).toFixed(digits)} %`;
+export const percent = (share, digits = 0) => `${(100 * share).toLocaleString(language, {
+  minimumFractionDigits: digits, maximumFractionDigits: digits})} %`;
 
 /** Announce a text to screen readers. */
 export function say(text) {
