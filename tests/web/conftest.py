@@ -1,6 +1,7 @@
 """A browser for tests of the page: Debian's Chromium, driven by Playwright."""
 
 import asyncio
+import json
 import os
 import shutil
 import time
@@ -62,14 +63,15 @@ def no_loop_runs(request):
 def browser():
     """The browser; skipped without one."""
     try:
-        from playwright.sync_api import sync_playwright
+        from playwright import sync_api
     except ModuleNotFoundError:
         _missing("playwright (extra test-web)")
     path = os.environ.get("MEXICA_AI_BROWSER") or shutil.which("chromium")
     if path is None:
         _missing("Chromium")
     as_root = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_playwright() as playwright:
+    with sync_api.sync_playwright() as playwright:
+        sync_api.expect.set_options(timeout=PATIENCE_MS)
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS + as_root)
         yield browser
         browser.close()
@@ -83,23 +85,75 @@ def site(tmp_path_factory):
     process.close()
 
 
-class Visit:
-    """A page in a context of its own, with what went wrong in it."""
+PATIENCE_MS = 60_000  # for what comes; a busy machine is slow
+USUAL = {"reduced_motion": "reduce", "color_scheme": "light"}
 
-    def __init__(self, page, site, url=None):
-        self.page, self.site, self.wrong = page, site, []
-        page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        page.on("console", self._note)
-        page.set_default_timeout(30_000)
-        page.goto(url or site.url)
 
-    def _note(self, message):
+class Tab:
+    """A page of the browser for one test after the other, whose scripts are loaded and compiled already."""
+
+    def __init__(self, browser, site):
+        self.page = browser.new_context(**USUAL).new_page()
+        self.visit = None
+        _listen(self.page, self)
+        self.page.goto(site.url)  # its token gives the cookie
+
+    def note(self, words):
+        if self.visit:
+            self.visit.note(words)
+
+    def begin(self, visit, size, **options):
+        """Make the page as good as new for a visit."""
+        self.page.set_viewport_size(size)
+        self.page.emulate_media(**{"media": "null", **USUAL, **options})
+        self.page.mouse.move(0, 0)
+        self.visit = visit
+
+    def end(self):
+        self.visit = None  # what the page says when it is left is of no interest
+        self.page.unroute_all(behavior="ignoreErrors")
+        self.page.goto("about:blank")
+
+
+def _listen(page, visit):
+    def hear(message):
+        if message.location.get("url", "").endswith("/favicon.ico"):
+            return  # Chromium asks for it where a document names no icon
         if message.type == "error" or "Content Security Policy" in message.text:
-            self.wrong.append(message.text)
+            visit.note(message.text)
+
+    page.on("pageerror", lambda error: visit.note(str(error)))
+    page.on("console", hear)
+    page.set_default_timeout(PATIENCE_MS)
+
+
+class Visit:
+    """A page, with what went wrong in it; nothing is loaded yet."""
+
+    def __init__(self, page, site):
+        self.page, self.site, self.wrong = page, site, []
+
+    def note(self, words):
+        self.wrong.append(words)
+
+    def keep(self, settings):
+        """Let the browser keep these settings of the page, and no others."""
+        self.go("/static/palette.css")  # the smallest
+        self.page.evaluate("() => localStorage.clear()")
+        if settings:
+            self.page.evaluate("kept => localStorage.setItem('mexica-ai', kept)", json.dumps(settings))
+
+    def go(self, path):
+        self.page.goto(self.site.base + path)
+        return self.page
+
+    def home(self):
+        """Go to the page that begins games."""
+        return self.go("/")
 
     def game(self, snapshot, mode=""):
         """Go to a game; return when its picture is there."""
-        self.page.goto(f"{self.site.base}/g/{snapshot['id']}{mode and '#' + mode}")
+        self.go(f"/g/{snapshot['id']}{mode and '#' + mode}")
         self.page.wait_for_selector(".picture svg")
         return self.page
 
@@ -113,7 +167,7 @@ class Visit:
 
     def until(self, expression, argument=None):
         """Wait until something is so in the page. Its policy forbids what Playwright's own waiting does."""
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE_MS / 1000
         while not self._is_so(expression, argument):
             assert time.monotonic() < end, expression
             self.page.wait_for_timeout(20)
@@ -138,26 +192,61 @@ class Visit:
 
     def check_accessible(self):
         """Axe finds nothing."""
-        self.page.evaluate(AXE.read_text(encoding="utf-8"))
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE.read_text(encoding="utf-8"))
         found = self.page.evaluate(
-            "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})"
+            "axe.run(document, {resultTypes: ['violations'], iframes: false,"
+            " runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})"
             ".then(result => result.violations.map(one => [one.id, one.nodes.map(node => node.html.slice(0, 200))]))"
         )
         assert found == []
 
 
-@pytest.fixture
-def visit(browser, site):
-    """Make visits; afterwards nothing has gone wrong in any of them."""
-    visits = []
+@pytest.fixture(scope="session")
+def tabs():
+    """The tab that all tests of a worker use, once there is one."""
+    return []
 
-    def begin(width=1360, height=900, *, process=site, url=None, **options):
-        options.setdefault("reduced_motion", "reduce")
-        context = browser.new_context(viewport={"width": width, "height": height}, **options)
-        visits.append(Visit(context.new_page(), process, url))
+
+@pytest.fixture
+def visit(browser, site, tabs):
+    """Make visits; afterwards nothing has gone wrong in any of them.
+
+    The first is in the tab that all tests share, unless it needs a context of its own: with other options than those
+    that a page can change, with another process, or `fresh`.
+    """
+    visits, contexts = [], []
+
+    def begin(width=1360, height=900, *, process=site, url=None, fresh=False, kept=None, **options):
+        size = {"width": width, "height": height}
+        is_shared = not (visits or fresh or url or process is not site or options.keys() - USUAL.keys())
+        if is_shared:
+            if not tabs:
+                tabs.append(Tab(browser, site))
+            visits.append(Visit(tabs[0].page, site))
+            tabs[0].begin(visits[-1], size, **options)
+        else:
+            contexts.append(browser.new_context(viewport=size, **{**USUAL, **options}))
+            visits.append(Visit(contexts[-1].new_page(), process))
+            _listen(visits[-1].page, visits[-1])
+            if url:
+                visits[-1].page.goto(url)
+            else:
+                cookies = process.client.cookies.items()
+                contexts[-1].add_cookies(
+                    [{"name": name, "value": value, "url": process.base} for name, value in cookies]
+                )
+        if is_shared or kept:
+            visits[-1].keep(kept)
         return visits[-1]
 
     yield begin
-    for one in visits:
-        one.page.context.close()
-    assert [words for one in visits for words in one.wrong] == []
+    wrong = [words for one in visits for words in one.wrong]
+    for context in contexts:
+        context.close()
+    if tabs and tabs[0].visit:
+        try:
+            tabs[0].end()
+        except Exception:  # what a failed test has left
+            tabs.pop().page.context.close()
+    assert wrong == []

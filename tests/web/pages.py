@@ -11,7 +11,7 @@ import time
 
 import httpx
 
-START_S, END_S = 60, 5
+START_S, END_S, WAIT_S = 120, 15, 60  # a busy machine is slow
 
 
 class Process:
@@ -41,7 +41,7 @@ class Process:
             assert self.client.get(self.url, follow_redirects=True).status_code == 200
 
     def new_client(self, **options):
-        return httpx.Client(base_url=self.base, timeout=30, **options)
+        return httpx.Client(base_url=self.base, timeout=WAIT_S, **options)
 
     def call(self, method, path, data=None, status=200, **options):
         """Send a request as the page does, and return what the answer says."""
@@ -68,10 +68,11 @@ class Process:
 
     def await_game(self, snapshot, is_so, **query):
         """Return the first snapshot of which something is so."""
-        end = time.monotonic() + 30
+        end, pause = time.monotonic() + WAIT_S, 0.01
         while not is_so(now := self.game(snapshot, **query)):
             assert time.monotonic() < end, now
-            time.sleep(0.01)
+            time.sleep(pause)
+            pause = min(2 * pause, 0.1)  # to ask takes the processor from what is awaited
         return now
 
     @contextlib.contextmanager

@@ -29,7 +29,7 @@ def test_a_drill_of_a_file(visit, site, review):
     record, losing = review
     made = list(drill.exercises_of(record, losing, name="game.jsonl"))
     one = visit()
-    page = one.page
+    page = one.home()
     page.get_by_role("button", name="Load").click()
     page.get_by_label("or its text").fill(drill.drill_text(made))
     page.get_by_role("button", name="Open", exact=True).click()

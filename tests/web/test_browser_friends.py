@@ -6,8 +6,7 @@ from pages import PERSON, engine
 def test_two_friends_play_by_a_link(visit, site):
     names = [{**PERSON, "name": name} for name in ("Ana", "Ben")]
     made = site.new("nim", seats=names, seed=1, clock={"bank_s": 600, "increment_s": 5})
-    ana = visit()
-    ana.page.add_init_script("localStorage.setItem('mexica-ai', JSON.stringify({call: 'title'}))")
+    ana = visit(kept={"call": "title"})
     page = ana.game(made)
     page.get_by_role("button", name="Invite").click()
     page.get_by_role("button", name="Make a link: Ben").click()
@@ -42,7 +41,7 @@ def test_the_form_says_what_levels_are_like_and_results_are_counted(visit, site)
     now = site.await_game(now, lambda each: each["is_mine"] or each["is_over"])
     if not now["is_over"]:
         site.command(now, resign=True)
-    page = visit().page
+    page = visit().home()
     page.get_by_role("button", name="Choose level").click()
     chosen = page.get_by_label("Seat 2", exact=True)
     assert ":" in chosen.locator("option:checked").inner_text()

@@ -5,7 +5,7 @@ from pages import PERSON, engine
 
 def test_the_page_speaks_the_language_of_the_browser_or_the_chosen_one(visit, site):
     one = visit(locale="pt-BR")
-    page = one.page
+    page = one.home()
     page.get_by_role("heading", name="Jogar, analisar, rever").wait_for()
     assert page.evaluate("document.documentElement.lang") == "pt"
     # Chromium installs no page of a private window; nothing else is against it, and there is no service worker.

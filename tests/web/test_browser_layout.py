@@ -1,6 +1,5 @@
 """Where things are on the page: the board stays in sight beside what speaks of it, in windows of three widths."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -59,14 +58,13 @@ def window(visit, site):
     """A window on a game from an example, with hints; the seats are persons."""
 
     def begin(example, *, mode="", width=1360, height=860, record=None, **options):
-        one = visit(width, height, **options)
+        kept = {"hints": {"play": "all", "review": "all"}, "seconds": 0, "fits": not options.get("is_mobile")}
+        one = visit(width, height, kept=kept, **options)
         data = {"example": example} if record is None else {"text": record}
         game = site.call("POST", "/api/games", data, 201)
         if record is None:
             seats = [PERSON] * game["players"]
             game = site.call("POST", "/api/games", {**data, "seats": seats, "open": True}, 201)
-        kept = {"hints": {"play": "all", "review": "all"}, "seconds": 1, "fits": not options.get("is_mobile")}
-        one.page.evaluate("kept => localStorage.setItem('mexica-ai', kept)", json.dumps(kept))
         one.game(game, mode)
         return Window(one)
 
@@ -79,6 +77,7 @@ def test_the_board_the_tools_and_the_candidates_are_in_sight(window, game):
     page = seen.page
     page.get_by_role("button", name="Analyse").click()
     seen.one.until("document.querySelectorAll('.candidate').length > 4")
+    page.get_by_role("button", name="Stop", exact=True).click()
     page.get_by_role("button", name="Analyse").wait_for()  # the search has ended
     for width, height in SIZES:
         seen.resize(width, height)
@@ -125,10 +124,9 @@ def test_a_review_has_the_board_the_graph_and_the_turns_in_sight(window):
             seen.sees_beside_board(row)
 
 
-def test_the_editor_has_its_picture_its_brushes_and_its_faults_in_sight(visit, site):
+def test_the_editor_has_its_picture_its_brushes_and_its_faults_in_sight(visit):
     one = visit(1360, 860)
-    page = one.page
-    page.goto(f"{site.base}/edit")
+    page = one.go("/edit")
     page.wait_for_selector(".editor .picture svg")
     for brush, target in (("Canal", "C3"), ("Bridge", "D3")):
         page.get_by_role("button", name=brush, exact=True).click()
@@ -204,17 +202,18 @@ def test_a_phone_shows_what_is_ones_own_and_enlarges_under_a_long_press(window):
     seen.one.check_accessible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_can_be_taken_is_outlined_and_keeps_its_colours(window, scheme):
-    seen = window("mexica_midgame.json", color_scheme=scheme)
+def test_what_can_be_taken_is_outlined_and_keeps_its_colours(window):
+    seen = window("mexica_midgame.json")
     page = seen.page
     page.keyboard.press("c")
     page.locator(".rings .ring.usual").wait_for(state="attached")
     fills = "[...new Set([...document.querySelectorAll('.target.lit')].map(one => getComputedStyle(one).fillOpacity))]"
-    assert page.evaluate(fills) == ["0"]
     lines = "[...document.querySelectorAll('.rings path')].map(one => getComputedStyle(one).stroke)"
-    dark, bright = page.evaluate(lines)
-    assert (dark, bright) == ("rgb(28, 23, 18)", "rgb(255, 225, 77)")  # one of them stands out on any ground
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate(fills) == ["0"]
+        dark, bright = page.evaluate(lines)
+        assert (dark, bright) == ("rgb(28, 23, 18)", "rgb(255, 225, 77)")  # one of them stands out on any ground
     seen.one.take("P7")
     page.locator(".rings .taken").first.wait_for(state="attached")
     page.keyboard.press("Escape")

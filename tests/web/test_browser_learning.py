@@ -10,7 +10,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 def test_a_guided_first_game(visit, site):
     guide = teaching.guide("mexica")
     one = visit()
-    page = one.page
+    page = one.home()
     page.get_by_role("radio", name="Mexica").check()
     page.get_by_role("button", name="Learn the game").click()
     page.get_by_role("heading", name=f"Step 1 of {len(guide.steps)}").wait_for()

@@ -37,6 +37,21 @@ def test_the_style_sheets_use_colours_of_the_palette():
     assert used <= COLORS.keys()
 
 
+# What a script loads with itself, and what it loads later. (Types are imported by `{import('...')...}`.)
+AT_ONCE = re.compile(r"^(?:import|export) [^;]*from '\./([^'/]+)';$", re.MULTILINE)
+LATER = re.compile(r"(?<!{)import\('\./([^']+)'\)")
+
+
+def _loaded_by(script):
+    """Return a script and all that it loads with itself."""
+    loaded, waiting = set(), {script}
+    while waiting:
+        name = waiting.pop()
+        loaded.add(name)
+        waiting |= set(AT_ONCE.findall((STATIC / name).read_text(encoding="utf-8"))) - loaded
+    return loaded
+
+
 def test_what_the_shell_loads_is_there():
     shell = (STATIC / "index.html").read_text(encoding="utf-8")
     named = re.findall(r'(?:src|href)="/static/([^"]+)"', shell)
@@ -44,23 +59,15 @@ def test_what_the_shell_loads_is_there():
     assert "palette.css" in named  # the server makes it
     for name in set(named) - {"palette.css"}:
         assert (STATIC / name).is_file()
-    scripts = {path.name for path in STATIC.glob("*.js")}
-    loaded_later = {
-        name for path in STATIC.glob("*.js") for name in re.findall(r"(?<!{)import\('\./([^']+)'\)", path.read_text())
-    }
-    assert loaded_later == {
-        "dialogs.js",
-        "editor.js",
-        "friends.js",
-        "guide.js",
-        "home.js",
-        "own.js",
-        "rules.js",
-        "sheet.js",
-        "study.js",
-        "zoom.js",
-    }
-    assert scripts - loaded_later == {name for name in named if name.endswith(".js") and "/" not in name}
+    loaded = _loaded_by("app.js")
+    assert loaded == {name for name in named if name.endswith(".js") and "/" not in name}
+    # All others are loaded when something needs them.
+    waiting = set(loaded)
+    while waiting:
+        later = set(LATER.findall((STATIC / waiting.pop()).read_text(encoding="utf-8")))
+        new = {script for name in later for script in _loaded_by(name)} - loaded
+        loaded, waiting = loaded | new, waiting | new
+    assert loaded == {path.name for path in STATIC.glob("*.js")}
     assert "<style" not in shell
     assert " style=" not in shell
     assert not re.search(r"<script(?![^>]* src=)", shell)
