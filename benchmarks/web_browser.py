@@ -65,6 +65,7 @@ def browser():
 def visited(chromium, url, path="/", **options):
     """Return a page with a session, and the address of the site."""
     page = chromium.new_context(viewport={"width": 1360, "height": 900}, **options).new_page()
+    page.set_default_timeout(120_000)  # a busy machine is slow
     page.goto(url)
     base = url.split("/?")[0]
     page.goto(base + path)
