@@ -92,7 +92,7 @@ def test_the_board_the_tools_and_the_candidates_are_in_sight(window, game):
             seen.sees_beside_board(rows.nth(index))
             assert rows.nth(index).bounding_box()["height"] < 50
             seen.one.until("document.querySelector('.picture').dataset.path.includes('actions=')")
-            assert page.evaluate("document.querySelectorAll('.picture .new, .picture .way').length")
+            seen.one.until("document.querySelectorAll('.picture .new, .picture .way').length > 0")
     # The bar covers nothing of the board.
     bottom, top = (page.locator(name).bounding_box() for name in (".stage", ".tools"))
     assert bottom["y"] + bottom["height"] <= top["y"]

@@ -25,6 +25,10 @@ def test_a_guided_first_game(visit, site):
     page.get_by_role("heading", name="Step 2 of").wait_for()
     one.until("!document.querySelector('.guide .fault')")
     one.until("document.querySelectorAll('.pointed').length === 3")  # two on the board, one beside it
+    page.set_viewport_size({"width": 390, "height": 800})  # what to do is in sight, and nothing of the board below it
+    step, stage = page.locator(".guide b").bounding_box(), page.locator(".stage").bounding_box()
+    assert stage["y"] + stage["height"] < step["y"] < 800 - 110 - step["height"]
+    page.set_viewport_size({"width": 1360, "height": 900})
     page.keyboard.press("/")
     page.keyboard.type("canal T7-T8; teleport U7; found 4 U8")
     page.keyboard.press("Enter")

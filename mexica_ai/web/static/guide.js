@@ -29,9 +29,9 @@ export function guideCard(page) {
       step < of ? t('Step {step} of {of}', {step: step + 1, of}) : t('The end of the guide')}</h2><span class="grow"></span>
       ${step < of ? goOn(t('Leave the guide'), 'link') : html`<a class="link" href="/">${t('All games')}</a>${
         isOver ? nothing : goOn(t('Play on'), 'primary')}`}</div>
-    <div role="status">${step ? nothing : html`<p>${words.intro}</p>`}
-      ${step < of ? html`<p><b>${what}</b></p><p class="soft">${why}</p>` : html`<p>${words.end}</p>`}
-      ${page.message ? html`<p class="fault">${page.message}</p>` : nothing}</div></section>`;
+    <div role="status">${page.message ? html`<p class="fault">${page.message}</p>` : nothing}
+      ${step ? nothing : html`<p>${words.intro}</p>`}
+      ${step < of ? html`<p><b>${what}</b></p><p class="soft">${why}</p>` : html`<p>${words.end}</p>`}</div></section>`;
 }
 
 /**
