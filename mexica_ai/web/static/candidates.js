@@ -1,6 +1,6 @@
 // @ts-check
 // The analysis of a position: its candidates, shown on the board while the pointer is over them.
-import {button, choice, html, keep, nothing, percent, seatMark, settings, svg} from './api.js';
+import {button, choice, html, keep, nothing, percent, same, seatMark, settings, svg} from './api.js';
 import {keepWords, named, nameOf, told} from './people.js';
 import {t} from './words.js';
 
@@ -66,6 +66,11 @@ function leave(event, page) {
   page.peekAt(null);
 }
 
+// Show a candidate. It is pointed at when the pointer moves over it, not when it comes to lie under a resting pointer.
+function point(page, candidate) {
+  if (!same(page.peek, candidate)) page.peekAt(candidate);
+}
+
 /** A number in at most five signs: 812, 42.6 k, 1.2 M. */
 function short(number) {
   if (number < 1000) return number.toFixed(0);
@@ -84,12 +89,12 @@ function row(page, candidate) {
   keepWords(candidate);
   const share = value?.[page.mover];
   const isOpen = page.open === text;
-  const show = () => page.peekAt({actions: turn});
+  const show = () => point(page, {actions: turn});
   const toggle = () => {
     page.open = isOpen ? null : text;
     page.render();
   };
-  return html`<li><button class="candidate" aria-expanded=${isOpen} data-text=${text} @pointerenter=${show} @focus=${show}
+  return html`<li><button class="candidate" aria-expanded=${isOpen} data-text=${text} @pointermove=${show} @focus=${show}
       @click=${toggle}><span class="soft" title=${t('visits')}>${short(visits)}</span>
     <b title=${t('share of the win')}>${share == null ? '' : percent(share)}</b>
     <meter min="0" max="1" .value=${share ?? 0} class="of${page.mover}" aria-hidden="true"></meter>
@@ -99,8 +104,8 @@ function row(page, candidate) {
       ${line.length ? nothing : html`<p class="note">${t('No expected reply yet.')}</p>`}
       <ol aria-label=${t('Expected line')}>${line.map((one, index) => {
         const before = [turn, ...line.slice(0, index)];  // the candidate itself comes first
-        const show = () => page.peekAt({line: before, actions: one});
-        return html`<li><button class="link" title=${one.join('; ')} @pointerenter=${show} @focus=${show}
+        const show = () => point(page, {line: before, actions: one});
+        return html`<li><button class="link" title=${one.join('; ')} @pointermove=${show} @focus=${show}
           @click=${() => page.enterLine([...before, one])}>${known[index]?.seat == null ? nothing : seatMark(known[index].seat)}
           ${told(one.join('; '), known[index]?.words)}</button></li>`;
       })}</ol></div>` : nothing}</li>`;

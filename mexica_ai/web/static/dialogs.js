@@ -45,9 +45,9 @@ const KEYS = [
 function help(page) {
   const check = (name, words) => html`<label class="row"><input type="checkbox" .checked=${settings[name]}
     @change=${event => keep({[name]: event.target.checked})}> ${words}</label>`;
-  return html`<h2>${t('Keys')}</h2><div class="row top-row">${[KEYS, page.game.tools.map(({key, label}) => [key, label])].map(rows => html`<table><tbody>
+  return html`<section class="keys"><h2>${t('Keys')}</h2><div class="row top-row">${[KEYS, page.game.tools.map(({key, label}) => [key, label])].map(rows => html`<table><tbody>
     ${rows.map(([keys, words]) => html`<tr><th scope="row">${keys.split(' ').map(key => html`<kbd>${key}</kbd> `)}</th><td>${words}</td></tr>`)}
-    </tbody></table>`)}</div><h2>${t('Settings')}</h2>
+    </tbody></table>`)}</div></section><h2>${t('Settings')}</h2>
     <div class="row">${t('Colours')} ${choice(t('Colours'), [['', t('system')], ['light', t('light')], ['dark', t('dark')]], settings.theme, theme => keep({theme}))}
       ${languages()}</div>
     <div class="row">${t('When it is my move')} ${choice(t('When it is my move'), [['', t('nothing')], ['title', t('the title says so')],

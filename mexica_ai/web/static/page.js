@@ -530,7 +530,8 @@ export class Page {
   /** Enter a side line: turns from the analysed position. */
   enterLine(turns) {
     const {at, line, actions} = this.after(turns.slice(0, -1), turns.at(-1));
-    this.set({mode: 'review', at, lineAt: at, line: [...line, actions], peek: null, isBefore: false});
+    this.set({mode: 'review', at, lineAt: at, line: [...line, actions], peek: null, isBefore: false, isSheet: false});
+    find('.played')?.scrollIntoView({block: 'nearest'});
   }
 
   // --- review
@@ -664,7 +665,7 @@ export class Page {
 
   render() {
     render(view(this), find('#app'));
-    document.title = this.snap ? `${this.isCalled ? 'Your move · ' : ''}${this.titleOf(this.snap.game)} · mexica-ai` : 'mexica-ai';
+    document.title = this.snap ? `${this.isCalled ? `${t('Your move')} · ` : ''}${this.titleOf(this.snap.game)} · mexica-ai` : 'mexica-ai';
     if (this.chip == null) find('.chips')?.scrollTo(9999, 0);
     this.paint();
     if (this.study) {

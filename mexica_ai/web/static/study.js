@@ -15,6 +15,7 @@ export {annotationPanel, reviewBar, showGraph} from './review.js';
 /** @typedef {import('./snapshot').LineTurnJson} Turn */
 
 const MOST_RANKS = 5;  // candidates on the board
+const LABEL = 11;  // px of their ranks
 const FOLLOW_MS = 250;  // from a step to its analysis
 const WRITE_MS = 120;  // from a step to its address
 
@@ -128,13 +129,13 @@ export function lineTools(page) {
   const spot = spotOf(page), found = lineOf(page, spot.line);
   const comment = found ? found.turns[spot.at - found.at - 1]?.comment ?? '' : comments[String(spot.at)] ?? '';
   const isKept = !line.length || found;
-  return html`<form class="row" @submit=${event => typeTurn(page, event)}><input class="grow"
+  return html`<div class="notes"><form class="row" @submit=${event => typeTurn(page, event)}><input class="grow"
       aria-label=${t('Type a turn of a side line')} placeholder=${t('Try a turn here, as text')} autocomplete="off" spellcheck="false">
       ${isKept ? nothing : button(t('Keep this line'), () => keepLine(page), {kind: 'primary'})}
       ${found ? button(t('Remove the line from here'), () => removeLine(page)) : nothing}</form>
     ${isKept ? html`<textarea class="comment" rows="1" aria-label=${t('Comment on this turn')} placeholder=${t('Comment')}
       maxlength="10000" .value=${comment} @change=${event => note(page, {
-        do: 'comment', ...spot, text: event.target.value.trim()})}></textarea>` : nothing}
+        do: 'comment', ...spot, text: event.target.value.trim()})}></textarea>` : nothing}</div>
     ${lines.length ? html`<ul class="plain" aria-label=${t('Lines')}>${lines.map(one => html`<li>${button(html`<small>${
         t('{line} after turn {number}:', {line: one.path, number: one.at})}</small> ${one.turns.map(({text, words}) => told(text, words)).join(' · ')}`,
       () => goLine(page, one.path, one.at + 1), {kind: 'link', pressed: spot.line === one.path})}</li>`)}</ul>` : nothing}`;
@@ -242,11 +243,15 @@ function mark(rect, ranks) {
     made.textContent = words;
     rect.parentNode.append(made);
   };
-  const [{rank, share}] = ranks;
+  const [{rank, share}] = ranks, isFirst = rank === 1 ? 'first' : '';
   const size = {width: Math.max(wide - 4, 1), height: Math.max(tall - 4, 1), rx: 6};
-  add('rect', {class: `rank ${rank === 1 ? 'first' : ''}`, x: x + 2, y: y + 2, ...size});
-  const words = `${ranks.map(one => one.rank).join(' ')}${share == null ? '' : ` · ${percent(share)}`}`;
-  add('text', {class: 'rank', x: x + 4, y: y + 11}, words);
+  for (const line of ['edge', 'ring']) add('rect', {class: `rank ${line} ${isFirst}`, x: x + 2, y: y + 2, ...size});
+  const words = `${ranks.map(one => one.rank).join(',')}${share == null ? '' : `·${percent(share)}`}`.replace(/\s/g, '');
+  // Read at every size of the picture, on a ground of its own, which stands on the upper edge of the place.
+  const high = Math.max(LABEL / rect.ownerSVGElement.getScreenCTM().a, LABEL), long = .62 * high * words.length;
+  const left = Math.max(x + wide / 2 - long / 2, 0), top = Math.max(y - .6 * high, 0);
+  add('rect', {class: `rank tag ${isFirst}`, x: left, y: top, width: long, height: 1.25 * high, rx: .35 * high});
+  add('text', {class: 'rank', x: left + long / 2, y: top + high, 'font-size': high}, words);
 }
 
 let timer;

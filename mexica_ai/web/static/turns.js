@@ -20,10 +20,10 @@ export function over(page) {
   };
   return html`<section class="card over" aria-labelledby="over"><h2 id="over">${winners.map((seat, index) => html`${
         index ? ` ${t('and')} ` : nothing}${who(page, seat)}`)} ${winners.length > 1 ? t('share the win') : t('wins')}</h2>
-    ${page.sheet?.(page) ?? nothing}
-    ${page.study?.after(page)}
     <div class="row">${button(t('Review'), () => page.go(0), {kind: 'primary'})}${page.snap.guest != null ? nothing : html`${
-      button(t('Play again, seats rotated'), again)}${button(t('The same deal, seats rotated'), () => page.create({again: page.snap.id}))}`}</div></section>`;
+      button(t('Play again, seats rotated'), again)}${button(t('The same deal, seats rotated'), () => page.create({again: page.snap.id}))}`}</div>
+    ${page.study?.after(page)}
+    ${page.sheet?.(page) ?? nothing}</section>`;
 }
 
 /**
