@@ -436,13 +436,14 @@ class _Picture(Canvas):
         first, is_narrow = len(self.parts), width < _SEAT_W
         is_moving = seat == self.fields.get("to_move") and self.fields.get("phase") != "over"
         self.parts.append(seat_mark(self.paint, seat, x + 24, y + 24, 11))
-        self.text(x + 44, y + 29, f"Seat {seat}", 15, font_weight="bold")
+        has_note = is_moving or seat in self.winners
+        self.text(x + 44, y + (25 if is_narrow and has_note else 29), f"Seat {seat}", 15, font_weight="bold")
+        at = (x + 44, y + 41) if is_narrow else (x + 104, y + 29)  # in one column names may be long
         if is_moving:
-            note = "after this turn" if self.turn else "to move"
-            self.text(x + 104, y + 29, note, 11.5, color="soft")
-        elif seat in self.winners:
+            self.text(*at, "after this turn" if self.turn else "to move", 11.5, color="soft")
+        elif has_note:
             note = "wins" if len(self.winners) == 1 else "shares the win"
-            self.text(x + 104, y + 29, note, 11.5, font_weight="bold")
+            self.text(*at, note, 11.5, font_weight="bold")
         with self.hint(f"points:{seat}"):
             self.text(x + width - 14, y + 31, _points(own["score"]), 22, text_anchor="end", font_weight="bold")
         row = y + 56 if is_narrow else y + 24
