@@ -144,6 +144,10 @@ def test_the_small_numbers_of_mexica_are_explained():
     assert hints["now:1"] == "If the period were scored now, Ben would earn 9 points more and have 16."
     assert hints["U7"] == "Pilli of Ana."
     assert hints["display:12"].startswith("Token for a district of exactly 12 spaces. The founder earns 6 at once")
+    assert hints["H7"].startswith("The middle of the palace")
+    assert hints["period"].startswith("Period 1 of 2, round 3.")
+    assert hints["B5"] == hints["O6"]
+    assert hints["O6"].startswith("Canal: water")
     assert hints["I6"] == "Temple of Eva, level 1: it counts 1 in this district in every scoring still to come."
     assert teaching.hints("mexica", position.to_json(), "pt")["U7"] == "Pilli de jogador 0."
 
@@ -178,6 +182,8 @@ def test_the_tiles_of_tzolkin_are_explained():
     )
     assert hints["tile:a2_shrine_quetzalcoatl"] == "Shrine: 2 steps up in Quetzalcoatl, 4 points. Cost: 3 gold."
     assert "eats" in hints["day:27"]
+    assert hints["day:16"] == "Day 16 of 27. The next food day is day 21."
+    assert hints["worker:palenque:8"].startswith("An idle worker")
 
 
 # --- points

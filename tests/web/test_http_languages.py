@@ -1,10 +1,15 @@
 """Answers of the page in the language of their request, and what browsers need to install the page."""
 
 import json
+import os
+import shutil
+from pathlib import Path
 
 from pages import PERSON, engine
 
 import mexica_ai as ai
+
+PACKAGE = Path(ai.__file__).parent
 
 # Whoever is to move at its first two turns gives the win away.
 NIM = {
@@ -112,3 +117,30 @@ def test_the_manifest_and_its_icons_are_served_to_those_with_the_session(site):
 def test_the_shell_names_the_languages_of_its_message_files(site):
     assert site.call("GET", "/").count('<html lang="en" data-languages="pt">') == 1
     assert site.call("GET", "/static/messages/pt.json")["Language"] == "Idioma"
+
+
+def test_a_third_language_is_nothing_but_files(start, tmp_path):
+    copy = tmp_path / "more" / "mexica_ai"
+    shutil.copytree(PACKAGE, copy, copy_function=os.symlink, ignore=shutil.ignore_patterns("__pycache__"))
+    says = {
+        "web/static/messages/es.json": {"Language": "Idioma", "New game": "Juego nuevo"},
+        "game/messages/es.json": {"Level {level}": "Nivel {level}"},
+        "games/mexica/messages/es.json": {"Bridge": "Puente"},
+        "games/mexica/texts/es.json": {"hint.pilli": "Pilli de {seat}."},
+        "analysis/texts/es.json": {"level.1.name": "Mariposa"},
+    }
+    for name, texts in says.items():
+        (copy / name).write_text(json.dumps(texts))
+    (copy / "games/mexica/texts/rules.es.md").write_text("# Mexica: las reglas\n\n## Objetivo {#aim}\n\nPuntos.\n")
+    site = start(environment={"PYTHONPATH": str(copy.parent)})
+    assert 'data-languages="es pt"' in site.call("GET", "/")
+    assert site.call("GET", "/static/messages/es.json") == says["web/static/messages/es.json"]
+    made = site.new("mexica", seats=[PERSON, engine()], players=2, seed=5)
+    assert site.game(made, lang="es")["names"] == ["Player 1", "Nivel 1"]
+    headers = {"Accept-Language": "es-MX,es;q=0.9"}
+    info = {game["name"]: game for game in site.call("GET", "/api/info", headers=headers)["games"]}
+    assert {"Puente", "Place the pilli"} <= {tool["label"] for tool in info["mexica"]["tools"]}
+    assert info["mexica"]["languages"] == ["en", "es", "pt"]
+    assert site.call("GET", "/api/rules/mexica", headers=headers)["title"] == "Mexica: las reglas"
+    levels = site.call("GET", "/api/results", headers=headers)["levels"]
+    assert levels[0]["name"] == "Mariposa"

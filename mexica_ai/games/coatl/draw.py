@@ -135,12 +135,14 @@ class _Picture(Canvas):
             x, top = 192 + 101 * (index % 3), y + 30 + 72 * (index // 3)
             self._slot(x, top, 96, "body", pair, f"supply:body:{pair}")
         shown = list(now.get("display", ()))
-        self.text(500, y + 20, f"prophecies on display, {now.get('deck')} in the deck", 11.5, color="soft")
+        with self.hint("deck"):
+            self.text(500, y + 20, f"prophecies on display, {now.get('deck')} in the deck", 11.5, color="soft")
         for index, card in enumerate(shown):
             x, top = 500 + (_CARD_W + _GAP) * (index % 3), y + 30 + (_CARD_H + 10) * (index // 3)
             self.prophecy(x, top, card, f"display:{card}")
         self.back(868, y + 30, 78, _CARD_H, "deck")
-        self.text(907, y + 108, f"deck {now.get('deck')}", 11.5, color="soft", text_anchor="middle")
+        with self.hint("deck"):
+            self.text(907, y + 108, f"deck {now.get('deck')}", 11.5, color="soft", text_anchor="middle")
         with self.hint("discarded"):
             self.text(868, y + 128, f"{len(now.get('discarded', ()))} discarded", 11.5, color="soft")
         self.text(956, y + 20, "temples", 11.5, color="soft")
@@ -423,11 +425,13 @@ class _Picture(Canvas):
 
     def _coatl(self, seat: int, number: int, coatl: JsonObject, x: float, y: float) -> None:
         pieces = coatl["pieces"]
-        self.parts.append(marks.badge(self.paint, x, y + 24, number))
+        name = f"coatl:{seat}:{number}"
+        with self.hint(name):
+            self.parts.append(marks.badge(self.paint, x, y + 24, number))
         left = x + 18
         at, row = left, y + 10
         if not coatl["head"]:
-            self._end(at, row, f"coatl:{seat}:{number}:left")
+            self._end(at, row, f"{name}:left")
         at += 34 if not coatl["head"] else 6
         start = at
         for index, letter in enumerate(pieces):
@@ -435,22 +439,23 @@ class _Picture(Canvas):
                 at, row = start, row + 48
             is_head, is_tail = coatl["head"] and index == 0, coatl["tail"] and index == len(pieces) - 1
             self.piece(at, row, "head" if is_head else "tail" if is_tail else "body", letter)
-            self.marks[f"coatl:{seat}:{number}:{index}"] = (at + 1, row - 3, _PIECE, _TALL + 6)
+            self.marks[f"{name}:{index}"] = (at + 1, row - 3, _PIECE, _TALL + 6)
             at += _PIECE
         if not coatl["tail"]:
-            self._end(at + 6, row, f"coatl:{seat}:{number}:right")
+            self._end(at + 6, row, f"{name}:right")
             at += 36
         points = facts.coatl_points(coatl, strict_ends=bool(self.now.get("options", {}).get("strict_ends")))
-        self.text(at + 14, row + 13, f"{sum(points)} points", 13, font_weight="bold")
         status = "complete" if coatl["closed"] else "unfinished"
-        self.text(at + 14, row + 28, f"{len(pieces)} long, {status}", 11, color="soft")
-        self.places[f"coatl:{seat}:{number}"] = (left, y, at - left, row + 44 - y)
+        with self.hint(name):
+            self.text(at + 14, row + 13, f"{sum(points)} points", 13, font_weight="bold")
+            self.text(at + 14, row + 28, f"{len(pieces)} long, {status}", 11, color="soft")
+        self.places[name] = (left, y, at - left, row + 44 - y)
         top, at = row + 46, left
         for gained, card in zip(points, coatl["prophecies"], strict=False):
-            self.prophecy(at, top, card, f"coatl:{seat}:{number}:{card}", reached=gained)
+            self.prophecy(at, top, card, f"{name}:{card}", reached=gained)
             at += _CARD_W + _GAP
         if coatl["temple"]:
-            self.temple(at, top, coatl["temple"], f"coatl:{seat}:{number}:{coatl['temple']}", reached=points[-1])
+            self.temple(at, top, coatl["temple"], f"{name}:{coatl['temple']}", reached=points[-1])
         if not coatl["prophecies"] and not coatl["temple"]:
             self.text(left, top + 12, "no card yet", 11, color="soft")
 

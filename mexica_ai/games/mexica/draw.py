@@ -114,6 +114,10 @@ class _Picture:
         """Return the attribute of a mark that `teaching.hints` has words for."""
         return {"data_hint": name} if self.targets else {}
 
+    def _marked(self, name: str, parts: Sequence[str]) -> str:
+        """Return elements as a mark that `teaching.hints` has words for."""
+        return group(parts, data_hint=name) if self.targets else "".join(parts)
+
     def title(self) -> str:
         now = self.now
         place = f"Mexica, {now['players']} players"
@@ -386,7 +390,7 @@ class _Picture:
         )
         parts = [
             text(0, 46, "Mexica", 22, font_weight="bold", **paint("ink")),
-            text(_PANEL_WIDTH, 46, heading, 13, text_anchor="end", **paint("soft")),
+            text(_PANEL_WIDTH, 46, heading, 13, text_anchor="end", **self._hint("period"), **paint("soft")),
         ]
         y = 60.0
         for seat, own in enumerate(now["seats"][: board.MAX_PLAYERS]):
@@ -451,8 +455,8 @@ class _Picture:
             parts.append(text(_PANEL_WIDTH - 12, 47, note, 11.5, **style))
         for level, number in enumerate(own["temples"][:4], 1):
             x = 24 + 66 * (level - 1)
-            left = {**self._hint(f"stock:{seat}:{level}"), **paint("ink")}
-            parts += [self._temple(x, 57, seat, level, 10.5), text(x + 17, 61.5, f"{TIMES}{number}", 13, **left)]
+            label = text(x + 17, 61.5, f"{TIMES}{number}", 13, **paint("ink"))
+            parts.append(self._marked(f"stock:{seat}:{level}", [self._temple(x, 57, seat, level, 10.5), label]))
         return "".join(parts)
 
     def _action_tokens(self, number: int, digits: int, **attributes: str) -> str:
@@ -502,10 +506,14 @@ class _Picture:
         single = element("path", d="M78 2h16v16h-16Z", **paint("canal", "bank", 1.2))
         bridge = element("path", d="M138 4h28v12h-28ZM145 4v12M152 4v12M159 4v12", **paint("wood", "woodrim", 1.2))
         bridges = board.NUM_BRIDGES - len(self.bridges)
-        counts = {"double": (34, tiles["double"]), "single": (98, tiles["single"])}
-        counts |= {"bridge": (170, bridges), "token": (232, tokens)}
-        labels = [
-            text(x, 15, f"{TIMES}{count}", 13, **self._hint(f"supply:{name}"), **paint("ink"))
-            for name, (x, count) in counts.items()
+        rows = (
+            ("double", double, 34, tiles["double"]),
+            ("single", single, 98, tiles["single"]),
+            ("bridge", bridge, 170, bridges),
+            ("token", self._star(210, 1), 232, tokens),
+        )
+        parts = [
+            self._marked(f"supply:{name}", [shape, text(x, 15, f"{TIMES}{count}", 13, **paint("ink"))])
+            for name, shape, x, count in rows
         ]
-        return group([double, single, bridge, self._star(210, 1), *labels], class_="supply")
+        return group(parts, class_="supply")

@@ -39,6 +39,7 @@ def _spaces(fields: Fields) -> dict[str, Phrase]:
     found: dict[str, list[Phrase]] = {}
     for cell in board.STARTING_SPACES:
         found.setdefault(format_space(cell), []).append(phrase("hint.start", points=_START_POINTS))
+    found[format_space(board.PALACE_CENTRE)] = [phrase("hint.palace")]
     for bridge in fields["bridges"]:
         found.setdefault(bridge["at"], []).append(phrase(f"hint.bridge.{bridge['axis']}"))
     for token in fields["calpulli"]["placed"]:
@@ -54,6 +55,8 @@ def _spaces(fields: Fields) -> dict[str, Phrase]:
     for seat, own in enumerate(fields["seats"]):
         if own["pilli"]:
             found.setdefault(own["pilli"], []).append(phrase("hint.pilli", seat=seat_phrase(seat)))
+    for name in fields["canals"]:
+        found.setdefault(name, [phrase("hint.canal")])
     return {
         name: words[0] if len(words) == 1 else phrase("two", one=words[0], two=words[1])
         for name, words in found.items()
@@ -92,6 +95,10 @@ def _panel(fields: Fields) -> dict[str, Phrase]:
     if fields["phase"] != "over":
         found[f"moves:{fields['to_move']}"] = phrase("hint.ap", number=fields["action_points"])
     tiles, held = fields["canal_tiles"], sum(own["action_tokens"] for own in fields["seats"])
+    if fields["phase"] == "play":
+        found["period"] = phrase("hint.period", period=fields["period"], number=fields["round"])
+    else:
+        found["period"] = phrase(f"hint.period.{fields['phase']}")
     found["supply:double"] = phrase("hint.double", number=tiles["double"])
     found["supply:single"] = phrase("hint.single", number=tiles["single"])
     found["supply:bridge"] = phrase("hint.bridges", number=board.NUM_BRIDGES - len(fields["bridges"]))

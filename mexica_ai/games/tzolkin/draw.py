@@ -200,14 +200,15 @@ class _Picture(Canvas):
             is_held = is_food and facts.FOOD_DAYS.index(day) < now.get("food_days", 0)
             gone = day < now.get("day", 0)
             fill = "glow" if is_today else "line" if gone else "card"
+            first = len(self.parts)
             self.box(x + 1, y, step - 2, 34, fill, "mark" if is_today else "line", 2.0 if is_today else 1.0, 5)
             self.text(x + step / 2, y + 14, day, 11.5, color="mark" if is_today else "soft", text_anchor="middle")
             if is_food:
-                with self.hint(f"day:{day}"):
-                    self.token(x + step / 2, y + 25, "corn", 6.5)
+                self.token(x + step / 2, y + 25, "corn", 6.5)
                 if is_held:
                     slash = f"M{x + 5:g} {y + 31:g}L{x + step - 5:g} {y + 18:g}"
                     self.parts.append(element("path", d=slash, **self.paint(None, "ink", 1.6)))
+            self.mark(f"day:{day}", first)
         x = _WIDTH - _EDGE - 240
         self.box(x, y, 112, 34, "card", "line", 1.2, 6)
         self.text(x + 8, y + 21, "start space", 11.5, color="soft")
@@ -215,9 +216,9 @@ class _Picture(Canvas):
         if now.get("start_space") is not None:
             self.parts.append(seat_mark(self.paint, now["start_space"], x + 95, y + 17, 9))
         self.box(x + 120, y, 120, 34, "card", "line", 1.2, 6)
-        self.text(x + 128, y + 21, "starts", 11.5, color="soft")
-        if now["start_player"] is not None:
-            with self.hint("starts"):
+        with self.hint("starts"):
+            self.text(x + 128, y + 21, "starts", 11.5, color="soft")
+            if now["start_player"] is not None:
                 self.parts.append(seat_mark(self.paint, now["start_player"], x + 178, y + 17, 8))
         with self.hint("teeth"):
             self.token(x + 202, y + 17, "corn", 7)
@@ -230,7 +231,8 @@ class _Picture(Canvas):
         signs = render.pictures(now, gear)
         middle, center = x + _GEAR_W / 2, y + _GEAR_H / 2 + 22
         radius = _RADIUS + (5 if gear == facts.CHICHEN else 0)
-        self.text(middle, y + 10, _TITLES[gear], 13.5, **_BOLD)
+        with self.hint(f"place:{gear}"):
+            self.text(middle, y + 10, _TITLES[gear], 13.5, **_BOLD)
 
         def at(space: float, reach: float) -> tuple[float, float]:
             way = math.radians(112 + 360 * space / teeth)
@@ -318,7 +320,8 @@ class _Picture(Canvas):
         for column, (temple, temple_facts) in enumerate(TEMPLES.items()):
             x = _EDGE + 132 * column
             six, two = temple_facts["leader"]
-            self.text(x, y + 14, temple.capitalize(), 12.5, font_weight="bold")
+            with self.hint(f"temple:{temple}"):
+                self.text(x, y + 14, temple.capitalize(), 12.5, font_weight="bold")
             with self.hint(f"leader:{temple}"):
                 self.text(x + 122, y + 14, f"{six} / {two}", 11, color="soft", text_anchor="end")
             for step in range(facts.LOWEST, facts.top_step(temple) + 1):
@@ -355,7 +358,8 @@ class _Picture(Canvas):
         """Draw the open buildings and monuments on the right; return the height."""
         now = self.now
         left = _EDGE + 420
-        self.text(left, y + 14, f"buildings, {facts.deck(now).total()} in the deck", 12.5, font_weight="bold")
+        with self.hint("deck"):
+            self.text(left, y + 14, f"buildings, {facts.deck(now).total()} in the deck", 12.5, font_weight="bold")
         rows = 0
         names = list(now["display"]["buildings"])
         for index, name in enumerate(names):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from pathlib import Path
 
 from mexica_ai.game.contract import Fields, Teaching
@@ -39,10 +40,14 @@ def hints(fields: Fields) -> dict[str, Phrase]:
 
 
 def _calendar(fields: Fields) -> dict[str, Phrase]:
-    found = {
-        f"day:{day}": phrase(f"hint.day.{'held' if number < fields['food_days'] else number % 2}", day=day)
-        for number, day in enumerate(facts.FOOD_DAYS)
-    }
+    found = {}
+    for day in range(1, facts.LAST_DAY + 1):
+        number = bisect_left(facts.FOOD_DAYS, day)  # of the food day that comes next
+        if day != facts.FOOD_DAYS[number]:
+            found[f"day:{day}"] = phrase("hint.day", day=day, last=facts.LAST_DAY, next=facts.FOOD_DAYS[number])
+        else:
+            found[f"day:{day}"] = phrase(f"hint.day.{'held' if number < fields['food_days'] else number % 2}", day=day)
+    found["deck"] = phrase("hint.deck", number=facts.deck(fields).total(), age=facts.age(fields["food_days"]))
     found["teeth"] = phrase("hint.teeth", number=fields["teeth_corn"])
     found["starts"] = phrase("hint.starts", seat=seat_phrase(fields["start_player"]))
     user = fields["start_space"]
@@ -63,10 +68,10 @@ def _gear(fields: Fields, gear: str) -> dict[str, Phrase]:
             found[f"use:{gear}:{space}"] = words_of_field
         else:
             found[f"use:{gear}:{space}"] = phrase(key, gear=name, space=space, action=action)
-    for space, owner in enumerate(fields["gears"][gear][: last + 1]):
+    for space, owner in enumerate(fields["gears"][gear]):
         if owner == facts.IDLE:
             found[f"worker:{gear}:{space}"] = phrase("hint.idle", gear=name, space=space)
-        elif owner != facts.FREE:
+        elif owner != facts.FREE and space <= last:
             whose = seat_phrase(int(owner))
             found[f"worker:{gear}:{space}"] = phrase("hint.worker", seat=whose, gear=name, space=space)
     return found
