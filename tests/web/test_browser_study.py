@@ -46,7 +46,6 @@ def test_a_line_is_kept_and_has_an_address(visit, site):
     page.locator("text.rank").first.wait_for()
     page.locator(".bar").wait_for()
     # The analysis goes along.
-    page.get_by_role("button", name="Follow").click()
     page.get_by_role("button", name="A turn back").click()
     other.until("document.querySelector('.candidate') && !document.querySelector('.engine .old')")
     kept = site.call("GET", f"/api/games/{game['id']}/record")["variations"]

@@ -117,7 +117,7 @@ function turnWheels(old, root) {
 
 const USUAL = {
   theme: '', language: '', keys: true, motion: true, codes: false, zoom: true, call: '', fits: innerWidth > 600,
-  annotates: true, checks: false, follows: false, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
+  annotates: true, checks: false, follows: true, hints: {play: 'none', review: 'all'}, seconds: 5, candidates: 8,
 };
 const usable = Object.entries(USUAL).filter(([name, usual]) => isLike(kept[name], usual)).map(([name]) => [name, kept[name]]);
 export const settings = {...USUAL, ...Object.fromEntries(usable)};

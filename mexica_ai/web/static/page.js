@@ -50,6 +50,7 @@ export class Page {
   isLost = false;
   /** @type {HTMLElement | null} */ anchor;  // what was clicked
   /** @type {string | undefined} */ filter;  // of the list of games
+  isStopped = false;  // whether somebody has stopped the analysis
   /** @type {number | undefined} */ pace;  // seconds of a turn that is annotated
   lineAt = 0;  // where the side line begins
   /** @type {false | 'choice' | 'answer'} */ isChoice = false;  // whether a turn of the engine is shown: its own, or its answer
@@ -497,6 +498,7 @@ export class Page {
 
   async startAnalysis(isQuiet = false) {
     const {spot, viewer} = this;
+    this.isStopped = false;
     this.set({analysis: {...spot, is_running: true}, open: null, isSheet: this.isSheet || !isQuiet});
     if (!isQuiet) this.showEngine();
     const {seconds, candidates} = settings;
@@ -511,7 +513,9 @@ export class Page {
   }
 
   stopAnalysis() {
-    if (this.analysis?.is_running) this.call('DELETE', '/analysis');
+    if (!this.analysis?.is_running) return;
+    this.isStopped = true;
+    this.call('DELETE', '/analysis');
   }
 
   peekAt(peek) {

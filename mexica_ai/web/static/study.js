@@ -256,12 +256,12 @@ function mark(rect, ranks) {
 
 let timer;
 
-/** Analyse the place to which a review has gone, if that is wanted. */
+/** Analyse the place to which a review has gone, if an analysis was begun and nobody has stopped it. */
 export function analyseOn(page) {
   clearTimeout(timer);
   const {analysis, mode} = page;
   const isWanted = settings.follows && mode === 'review' && settings.hints.review !== 'none' && !document.hidden;
-  if (!isWanted || !analysis || page.isAnalysed || !page.canAnalyse || page.isGuessed) return;
+  if (!isWanted || !analysis || page.isStopped || page.isAnalysed || !page.canAnalyse || page.isGuessed) return;
   timer = setTimeout(() => {
     if (!page.isAnalysed) page.startAnalysis(true);
   }, FOLLOW_MS);
