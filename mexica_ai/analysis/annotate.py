@@ -16,7 +16,7 @@ from mexica_ai.analysis.results import Candidate, Result
 from mexica_ai.analysis.search import SearchRun
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.analysis.stopping import Stop
-from mexica_ai.analysis.verdict import explain_evaluation
+from mexica_ai.analysis.verdict import recorded_explanation
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record, replay
 from mexica_ai.io.errors import MexicaAIError, NotationError, PositionError
@@ -219,7 +219,7 @@ def explained(record: dict[str, Any], evaluations: Iterable[TurnEvaluation]) -> 
         positions.append(position.copy())
         position.push(turn)
     return [
-        dataclasses.replace(one, explanation=explain_evaluation(positions[one.turn_index], one))
+        dataclasses.replace(one, explanation=recorded_explanation(positions[one.turn_index], one))
         if one.grade and not one.explanation
         else one
         for one in evaluations
@@ -544,7 +544,7 @@ def _evaluate_turn(
         answer=result_after.turn if grade and result_after is not None and not following.is_chance else [],
     )
     if plan.explains and grade and chosen_by is not None:
-        evaluation = dataclasses.replace(evaluation, explanation=explain_evaluation(position, evaluation))
+        evaluation = dataclasses.replace(evaluation, explanation=recorded_explanation(position, evaluation))
     return evaluation, result_after
 
 

@@ -1,4 +1,7 @@
-"""An explanation of a turn in sentences, from facts of the rules and of the search alone."""
+"""An explanation of a turn in sentences, from facts of the rules and of the search alone.
+
+They are in the language of now.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from mexica_ai.analysis.purposes import purposes
 from mexica_ai.game import registry
+from mexica_ai.game.details import cost_text
+from mexica_ai.game.messages import decimal, grouped, percent, say
 from mexica_ai.game.position import Position
+from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.steps import Step, play_steps
 
 if TYPE_CHECKING:
@@ -88,7 +94,7 @@ def explain(position: Position, result: Result) -> Explanation:
         last, before = point or last, step.position.to_json()
     sentences = [each.sentence for each in steps]
     if result.is_fallback:
-        sentences.append("Nothing was searched, so nothing is known of what the turn brings later.")
+        sentences.append(say("Nothing was searched, so nothing is known of what the turn brings later."))
     gives_away = None
     if len(result.candidates) > 1 and best.value and result.candidates[1].value:  # not every engine reports values
         other = result.candidates[1]
@@ -97,8 +103,11 @@ def explain(position: Position, result: Result) -> Explanation:
     reply = best.line[0] if best.line else None
     if reply:
         answering = steps[-1].step.position.to_move
-        who = "next" if answering is None else f"seat {answering} to answer"
-        sentences.append(f"The search expects {who}: {'; '.join(reply)}.")
+        turn = TURN_SEPARATOR.join(reply)
+        if answering is None:
+            sentences.append(say("The search expects next: {turn}.", turn=turn))
+        else:
+            sentences.append(say("The search expects seat {seat} to answer: {turn}.", seat=answering, turn=turn))
     return Explanation(steps, gives_away, reply, sentences)
 
 
@@ -106,45 +115,75 @@ def _sentence(
     step: Step, point: Forecast | None, last: Forecast | None, seat: int, before: dict[str, Any], purpose: str
 ) -> str:
     facts = effects_of(step, seat, before)
-    nothing = "ends the turn" if step.is_turn_over else "changes no count at once"
+    nothing = say("ends the turn") if step.is_turn_over else say("changes no count at once")
     text = f"{step.action}: {', '.join([purpose] * bool(purpose) + facts) or nothing}"
-    if point is not None:
-        share = 100 * point.value[seat]
-        text += f"; then seat {seat} expects {share:.1f} % of the win"
-        if last is not None:
-            text += f" ({share - 100 * last.value[seat]:+.1f} by this action)"
-        text += f" and {point.expected_scores[seat]:.1f} points"
-    return text + "."
+    if point is None:
+        return text + "."
+    share = 100 * point.value[seat]
+    expects = percent(point.value[seat])
+    if last is not None:
+        gain = decimal(share - 100 * last.value[seat], is_signed=True)
+        expects = say("{share} of the win ({gain} by this action)", share=expects, gain=gain)
+    else:
+        expects = say("{share} of the win", share=expects)
+    points = decimal(point.expected_scores[seat])
+    return say(
+        "{what}; then seat {seat} expects {share} and {points} points.",
+        what=text,
+        seat=seat,
+        share=expects,
+        points=points,
+    )
 
 
 def effects_of(step: Step, seat: int, before: dict[str, Any]) -> list[str]:
     """Return clauses about what a seat's action costs, scores and changes; `before` is the JSON position before it."""
-    facts = [f"costs {_count(amount, name.replace('_', ' '))}" for name, amount in step.cost.items()]
-    facts += [
-        f"seat {other} scores {points:g}" if other != seat else f"scores {points:g}"
-        for other, points in enumerate(step.scored)
-        if points
-    ]
+    facts = [say("costs {cost}", cost=cost_text(step.cost))] if step.cost else []
+    for other, points in enumerate(step.scored):
+        if points and other == seat:
+            facts.append(say("scores {points}", points=points))
+        elif points:
+            facts.append(say("seat {seat} scores {points}", seat=other, points=points))
+    return facts + changes_of(step, seat, before)
+
+
+def changes_of(step: Step, seat: int, before: dict[str, Any]) -> list[str]:
+    """Return clauses about what a seat's action changes, in the language of now; see `effects_of`."""
+    facts = []
     for path, old, new in step.changes:
         match = _FIELD_OF_SEAT.fullmatch(path)
         if match and match[2] != "score" and match[2] not in step.cost and type(old) is type(new) is int:
-            owner = "" if int(match[1]) == seat else f"seat {match[1]}'s "
-            facts.append(f"{owner}{match[2].replace('_', ' ')} {old} to {new}")
+            owner, what = int(match[1]), say(match[2].replace("_", " "))
+            if owner == seat:
+                facts.append(say("{what} {old} to {new}", what=what, old=old, new=new))
+            else:
+                facts.append(say("seat {seat}'s {what} {old} to {new}", seat=owner, what=what, old=old, new=new))
     return facts + registry.get(step.position.game).reasons.describe_effects(before, step.position.to_json(), seat)
 
 
 def _runner_up(best: Candidate, other: Candidate, seat: int, gives_away: float) -> str:
-    turn = "; ".join(other.turn)
-    shares = f"{100 * other.value[seat]:.1f} against {100 * best.value[seat]:.1f} % of the win"
-    visits = f"{other.visits:,} iterations against {best.visits:,}"
-    if gives_away < 0 or other.visits < MIN_COMPARED * best.visits:
-        than = "higher" if gives_away < 0 else "lower"
-        return (
-            f"The next turn by iterations, {turn}, has a {than} mean ({shares}), but too few iterations to trust it "
-            f"({visits})."
+    compared = {
+        "turn": TURN_SEPARATOR.join(other.turn),
+        "share": decimal(100 * other.value[seat]),
+        "best": percent(best.value[seat]),
+        "visits": grouped(other.visits),
+        "most": grouped(best.visits),
+    }
+    if gives_away >= 0 and other.visits >= MIN_COMPARED * best.visits:
+        return say(
+            "The next turn by iterations, {turn}, gives away {loss} ({share} against {best} of the win; {visits} "
+            "iterations against {most}).",
+            loss=percent(gives_away),
+            **compared,
         )
-    return f"The next turn by iterations, {turn}, gives away {100 * gives_away:.1f} % ({shares}; {visits})."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun.removesuffix('s') if number == 1 else noun}"
+    if gives_away < 0:
+        return say(
+            "The next turn by iterations, {turn}, has a higher mean ({share} against {best} of the win), but too few "
+            "iterations to trust it ({visits} iterations against {most}).",
+            **compared,
+        )
+    return say(
+        "The next turn by iterations, {turn}, has a lower mean ({share} against {best} of the win), but too few "
+        "iterations to trust it ({visits} iterations against {most}).",
+        **compared,
+    )

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mexica_ai.game import registry
+from mexica_ai.game.messages import say
 from mexica_ai.game.position import Position
 from mexica_ai.game.steps import Step, play_steps
 from mexica_ai.io.errors import MexicaAIError
@@ -36,7 +37,7 @@ def purposes(position: Position, turn: Sequence[str], line: Sequence[Sequence[st
     for index in range(len(turn)):
         last = _purpose(position, turn, index, needed, is_purpose)
         if last is not None:
-            clauses.append(f"needed for {turn[last]}")
+            clauses.append(say("needed for {action}", action=turn[last]))
         else:
             clauses.append(_needed_next(position, turn, index, following) if following else "")
     if not following:
@@ -117,7 +118,7 @@ def _needed_next(position: Position, turn: Sequence[str], index: int, following:
         return ""
     for number, action in enumerate(own, 1):
         if not _play(now, [action], number == len(own)):
-            return "" if _is_end(action) else f"needed for {action}, expected in its next turn"
+            return "" if _is_end(action) else say("needed for {action}, expected in its next turn", action=action)
     return ""
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from mexica_ai.analysis.explain import effects_of
+from mexica_ai.analysis.explain import changes_of
+from mexica_ai.game.messages import decimal, noted, percent, say, speaking
+from mexica_ai.game.phrases import ENGLISH
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.steps import Step, play_steps
@@ -17,13 +19,13 @@ from mexica_ai.game.steps import Step, play_steps
 if TYPE_CHECKING:
     from mexica_ai.analysis.annotate import TurnEvaluation
 
-PLACES = ("first", "second", "third", "fourth")
+PLACES = (noted("first"), noted("second"), noted("third"), noted("fourth"))
 LEAST_POINTS = 0.5  # points that are worth mentioning
 MAX_CLAUSES = 2  # about the turns, so that a sentence stays short
 
 
 def explain_evaluation(position: Position, one: TurnEvaluation) -> list[str]:
-    """Return the sentences about a turn that gave something away.
+    """Return the sentences about a turn that gave something away, in the language of now.
 
     Parameters
     ----------
@@ -42,29 +44,46 @@ def explain_evaluation(position: Position, one: TurnEvaluation) -> list[str]:
     after.push(one.turn)
     if one.answer and after.to_move is not None:
         brings = _brings(play_steps(after, one.answer), after.to_move, after)
-        who = "The same seat" if after.to_move == one.seat else f"Seat {after.to_move}"
-        verb = "goes on with" if after.to_move == one.seat else "can answer"
-        sentences.append(f"{who} {verb} {TURN_SEPARATOR.join(one.answer)}{brings}.")
+        turn = TURN_SEPARATOR.join(one.answer)
+        if after.to_move == one.seat:
+            sentences.append(say("The same seat goes on with {turn}{brings}.", turn=turn, brings=brings))
+        else:
+            sentences.append(
+                say("Seat {seat} can answer {turn}{brings}.", seat=after.to_move, turn=turn, brings=brings)
+            )
     better, played = play_steps(position, one.choice), play_steps(position, one.turn)
     brings = _brings(better, one.seat, position)
     at_once = _at_once(better, played, one.seat)
     sentences.append(
-        f"Better was {TURN_SEPARATOR.join(one.choice)}{brings}: then it expects "
-        f"{_percent(one.choice_value[one.seat])} of the win{at_once}."
+        say(
+            "Better was {turn}{brings}: then it expects {share} of the win{at_once}.",
+            turn=TURN_SEPARATOR.join(one.choice),
+            brings=brings,
+            share=percent(one.choice_value[one.seat]),
+            at_once=at_once,
+        )
     )
     return sentences
 
 
+def recorded_explanation(position: Position, one: TurnEvaluation) -> list[str]:
+    """Return the sentences of `explain_evaluation` as records have them, in English."""
+    with speaking(ENGLISH):
+        return explain_evaluation(position, one)
+
+
 def _what(one: TurnEvaluation) -> str:
-    text = f"It gives away {_percent(one.loss)} of the win"
+    text = say("It gives away {loss} of the win", loss=percent(one.loss))
     if one.points_lost >= LEAST_POINTS:
-        text += f" and {one.points_lost:.1f} points against the best other seat"
+        points = decimal(one.points_lost)
+        text = say("{what} and {points} points against the best other seat", what=text, points=points)
     before, after = (_place(scores, one.seat) for scores in (one.expected_scores_before, one.expected_scores_after))
     if before < after:
-        text += f", and falls from {PLACES[before]} to {PLACES[after]} place by expected points"
+        places = {"before": say(PLACES[before]), "after": say(PLACES[after])}
+        text = say("{what}, and falls from {before} to {after} place by expected points", what=text, **places)
     if one.is_unsure and one.interval is not None:
-        low, high = (_percent(end) for end in one.interval)
-        text += f"; these searches leave open whether it is {low} or {high}"
+        low, high = map(percent, one.interval)
+        text = say("{what}; these searches leave open whether it is {low} or {high}", what=text, low=low, high=high)
     return text + "."
 
 
@@ -78,13 +97,13 @@ def _brings(steps: Sequence[Step], seat: int, position: Position) -> str:
     clauses: list[tuple[float, int, str]] = []
     before = position.to_json()
     for step in steps:
-        effects = [text for text in effects_of(step, seat, before) if not text.startswith(("costs ", "scores "))]
+        effects = changes_of(step, seat, before)
         if effects:
             action = f"{step.action}: " * (len(steps) > 1)
             clauses.append((-step.scored[seat], -len(effects), action + _joined(effects[:MAX_CLAUSES])))
         before = step.position.to_json()
     most = [text for _, _, text in sorted(clauses)[:1]]
-    texts = [f"{scored:g} points"] * bool(scored) + most
+    texts = [say("{n:point|points}", n=scored)] * bool(scored) + most
     return f" ({'; '.join(texts)})" if texts else ""
 
 
@@ -95,8 +114,6 @@ def _joined(texts: Sequence[str]) -> str:
 def _at_once(better: Sequence[Step], played: Sequence[Step], seat: int) -> str:
     """Return how many points the two turns score at once, if they differ: a difference in tempo."""
     one, other = (sum(step.scored[seat] for step in steps) for steps in (better, played))
-    return f" (it scores {one:g} at once, the turn played {other:g})" if one != other else ""
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    if one == other:
+        return ""
+    return f" ({say('it scores {better} at once, the turn played {played}', better=one, played=other)})"

@@ -71,6 +71,14 @@ def decimal(number: float, digits: int = 1, *, is_signed: bool = False) -> str:
     return say("{whole}.{decimals}", whole=whole, decimals=decimals)
 
 
+def grouped(number: int) -> str:
+    """Return a whole number as the language of now writes it, with its thousands apart, such as ``12,345``."""
+    first, *rest = f"{number:,}".split(",")
+    for digits in rest:
+        first = say("{thousands},{digits}", thousands=first, digits=digits)
+    return first
+
+
 def percent(share: float) -> str:
     """Return a share in percent, as the language of now writes it, such as ``12.5 %``."""
     return say("{number} %", number=decimal(100 * share))

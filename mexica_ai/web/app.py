@@ -236,6 +236,7 @@ class Site:
 
     async def snapshot(self, request: Request) -> JSONResponse:
         """The state of a game, as a page shows it."""
+        await _explain(self._game_of(request))
         game = self._game_of(request)
         viewer = page_of(request, game, number_of(request, "viewer"))
         if request.query_params.get("open") == "1":
@@ -480,6 +481,8 @@ class Site:
     async def events(self, request: Request) -> Response:
         """The stream of a page."""
         ident = request.query_params.get("game", "")
+        if ident:
+            await _explain(self.store.find(ident))
         game = self.store.find(ident) if ident else None
         viewer = None if game is None else page_of(request, game, number_of(request, "viewer"))
         snapshot = game.snapshot(viewer) if game is not None else None
@@ -487,6 +490,12 @@ class Site:
         if game is not None:
             stream.put("state", {"game": ident, "version": game.version, "snapshot": snapshot})
         return _Events(self.hub, stream)
+
+
+async def _explain(game: Game) -> None:
+    """Have the evaluations of a game explained in the language of now, off the loop."""
+    if game.is_open and game.evaluations:
+        await asyncio.to_thread(game.telling.explain, game.table, list(game.evaluations.values()))
 
 
 class _Events(EventSourceResponse):

@@ -416,6 +416,7 @@ class Jobs:
                 )
                 async with contextlib.aclosing(evaluations):
                     async for evaluation in evaluations:
+                        await self._explain(game, evaluation)
                         index = evaluation.turn_index
                         if index >= len(game.turns) or game.turns[index] != record["turns"][index]:
                             return  # the game has gone back
@@ -428,6 +429,12 @@ class Jobs:
             if self._annotations.get(game) in (None, asyncio.current_task()):
                 game.annotation |= {"state": state, "message": message}
                 self._send_annotation(game)
+
+    async def _explain(self, game: Game, evaluation: TurnEvaluation) -> None:
+        """Have an evaluation explained in the languages of all pages."""
+        for language in {stream.language for stream in self._hub.of(game.id)}:
+            with speaking(language):
+                await asyncio.to_thread(game.telling.explain, game.table, [evaluation])
 
     def _send_annotation(self, game: Game, one: TurnEvaluation | None = None) -> None:
         """Send the state of an annotation, and an evaluation, to each page in its language."""

@@ -195,7 +195,7 @@ def evaluation_json(game: Game, one: TurnEvaluation) -> EvaluationJson:
         "is_choice": one.choice == one.turn,
         "grade": say(one.grade),
         "is_unsure": one.is_unsure,
-        "explanation": one.explanation,
+        "explanation": game.telling.explanation(one),
         "answer": one.answer,
         "answer_text": TURN_SEPARATOR.join(one.answer),
         "answer_words": game.telling.choice(game, one.turn_index + 1, one.answer) if one.answer else "",

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from mexica_ai.analysis.annotate import TurnEvaluation
+from mexica_ai.analysis.verdict import explain_evaluation
 from mexica_ai.game.messages import language
+from mexica_ai.game.phrases import ENGLISH
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.variations import Line, Path, Turn, walk
 from mexica_ai.game.words import moments_of, tell_steps, tell_turn, words_of_turn
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.seats import Seat, names_of
+from mexica_ai.table import Table
 from mexica_ai.web.pictures import play_on
 
 if TYPE_CHECKING:
@@ -53,6 +57,7 @@ class Telling:
         self._told: dict[tuple[int | None, str], list[Told]] = {}
         self._choices: dict[tuple[int, tuple[str, ...], str], str] = {}
         self._lines: dict[str, dict[_Place, tuple[tuple[Turn, ...], Words]]] = {}  # by language
+        self._explanations: dict[tuple[int, str], tuple[TurnEvaluation, list[str]]] = {}
         self._seats: Sequence[Seat] = ()
 
     def turns(self, game: Game, viewer: int | None) -> list[Told]:
@@ -107,6 +112,22 @@ class Telling:
     def is_ready(self, game: Game) -> bool:
         """Return whether the variations beside a game were told in this language before, but for a few."""
         return game.table.tree.size.turns <= _FEW or language() in self._lines
+
+    def explanation(self, one: TurnEvaluation) -> list[str]:
+        """Return why a turn is marked; in English, as records have it, where `explain` has not been."""
+        kept = self._explanations.get((one.turn_index, language()))
+        return kept[1] if kept is not None and kept[0] is one else one.explanation
+
+    def explain(self, table: Table, evaluations: Iterable[TurnEvaluation]) -> None:
+        """Have evaluations explained in the language of now; it takes its time, so it is not for the loop."""
+        for one in evaluations if language() != ENGLISH else ():
+            key = one.turn_index, language()
+            kept = self._explanations.get(key)
+            if one.explanation and (kept is None or kept[0] is not one):
+                try:
+                    self._explanations[key] = one, explain_evaluation(table.positions[one.turn_index], one)
+                except (MexicaAIError, IndexError):  # it is not of this game any more
+                    continue
 
     def forget(self, common: int) -> None:
         """Forget what was told in positions from a number on, and the turns to them: the game has others there now."""

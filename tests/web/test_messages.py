@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import mexica_ai as ai
 from mexica_ai.game import registry
 from mexica_ai.game.details import cost_text
 from mexica_ai.game.messages import language, languages, say, speaking
@@ -54,7 +55,9 @@ def labels(name):
     found = {tool.label for tool in game.picture.tools} | {option.help for option in game.starts.options}
     found |= {game.proposals.label, game.proposals.question} if game.proposals else set()
     costs = [cost_text({key: number}).partition(" ")[2] for key in game.reasons.spends for number in (1, 2)]
-    return found | set(costs)
+    fields = ai.new_game(name).to_json().get("seats", [{}])[0]
+    counts = {key.replace("_", " ") for key, value in fields.items() if type(value) is int and key != "score"}
+    return found | set(costs) | counts
 
 
 def core_modules():

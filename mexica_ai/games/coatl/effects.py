@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from mexica_ai.game.messages import noted, say
 from mexica_ai.games.coatl import facts
 from mexica_ai.io.json_types import JsonObject
 
 _CARDS = {("draw", "play"), ("promise", "temple")}  # how a card comes into the hand, and how it is used
+_COUNTS: dict[str, Callable[[JsonObject], int]] = {
+    noted("stored pieces"): lambda own: sum(map(len, own["stored"].values())),
+    noted("cards in hand"): lambda own: len(own["hand"]),
+    noted("temples in hand"): lambda own: len(own["temples"]),
+}
 
 
 def describe(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
     """Return clauses; see `Reasons.describe_effects`."""
     old, new = before["seats"][seat], after["seats"][seat]
     found = []
-    counts = [
-        ("stored pieces", *(sum(map(len, own["stored"].values())) for own in (old, new))),
-        ("cards in hand", len(old["hand"]), len(new["hand"])),
-        ("temples in hand", len(old["temples"]), len(new["temples"])),
-    ]
-    found += [f"{name} {then} to {now}" for name, then, now in counts if then != now]
-    found += [f"uses the token {token}" for token in old["tokens"] if token not in new["tokens"]]
+    for what, count in _COUNTS.items():
+        then, now = count(old), count(new)
+        if then != now:
+            found.append(say("{what} {old} to {new}", what=say(what), old=then, new=now))
+    found += [say("uses the token {token}", token=token) for token in old["tokens"] if token not in new["tokens"]]
     strict = after["options"]["strict_ends"]
     for number, coatl in enumerate(new["coatls"], 1):
         known = old["coatls"][number - 1] if number <= len(old["coatls"]) else None
@@ -28,11 +32,11 @@ def describe(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
             continue
         points = sum(facts.coatl_points(coatl, strict_ends=strict))
         gain = points - (sum(facts.coatl_points(known, strict_ends=strict)) if known else 0)
-        pieces = len(coatl["pieces"])
-        words = f"Coatl {number} has {pieces} {'piece' if pieces == 1 else 'pieces'} and {points} points"
+        pieces = say("{n:piece|pieces}", n=len(coatl["pieces"]))
+        words = say("Coatl {number} has {pieces} and {n:point|points}", number=number, pieces=pieces, n=points)
         found.append(words + (f" ({gain:+})" if gain else ""))
         if coatl["closed"] and not (known and known["closed"]):
-            found.append(f"Coatl {number} is complete")
+            found.append(say("Coatl {number} is complete", number=number))
     return found
 
 
@@ -48,5 +52,5 @@ def serves(action: str, turn: Sequence[str]) -> str:
         else:
             is_used = (verb, kind) in _CARDS and words[-1] == operands[-1]
         if is_used:
-            return f"for {later}, expected in its next turn"
+            return say("for {action}, expected in its next turn", action=later)
     return ""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from cext.games.mexica.ops import scoring_now
 from mexica_ai.game.contract import try_parse
+from mexica_ai.game.messages import say
 from mexica_ai.game.text_forms import listed
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import parse_space
@@ -21,7 +22,7 @@ def describe(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
     clauses = []
     if len(new) > len(old):
         sizes = sorted(len(district) for district in new if district not in old)
-        clauses.append(f"makes districts of {listed(list(map(str, sizes)))}")
+        clauses.append(say("makes districts of {sizes}", sizes=listed(list(map(str, sizes)))))
     clauses += _leads(before, after, new, seat)
     return clauses + _gains(before, after, seat)
 
@@ -35,25 +36,41 @@ def _leads(before: JsonObject, after: JsonObject, districts: Iterable[frozenset[
         district = next(district for district in districts if parse_space(token["at"]) in district)
         old, new = (board.levels(built, district) for built in temples)
         leads, led = (board.leaders(levels) for levels in (new, old))
-        name = f"the district of {token['size']}"
         if leads == led and token["at"] in known:
             continue
-        levels = f"{new[seat]} level" + "s" * (new[seat] != 1)
+        gaps: dict[str, str | float] = {"size": token["size"], "n": new[seat]}
         if leads == [seat]:
             rest = max((level for other, level in new.items() if other != seat), default=0)
-            clauses.append(f"leads {name}, {levels} to {rest}")
+            clauses.append(say("leads the district of {size}, {n:level|levels} to {rest}", rest=rest, **gaps))
         elif seat in leads:
-            clauses.append(f"shares the lead in {name} with {listed(_owners(leads, seat))}, {levels} each")
+            others = listed(_owners(leads, seat))
+            clauses.append(
+                say(
+                    "shares the lead in the district of {size} with {others}, {n:level|levels} each",
+                    others=others,
+                    **gaps,
+                )
+            )
         elif leads:
-            is_one = len(leads) == 1 and leads != [board.NEUTRAL]
-            clauses.append(f"{listed(_owners(leads, seat))} {'leads' if is_one else 'lead'} {name}")
+            clauses.append(_led_by(leads, seat, token["size"]))
         else:
-            clauses.append(f"nobody leads {name}")
+            clauses.append(say("nobody leads the district of {size}", size=token["size"]))
     return clauses
 
 
+def _led_by(leads: Sequence[int], seat: int, size: int) -> str:
+    who = listed(_owners(leads, seat))
+    if len(leads) == 1 and leads != [board.NEUTRAL]:
+        return say("{who} leads the district of {size}", who=who, size=size)
+    return say("{who} lead the district of {size}", who=who, size=size)
+
+
 def _owners(seats: Iterable[int], but: int) -> list[str]:
-    return ["the neutral temples" if seat == board.NEUTRAL else f"seat {seat}" for seat in seats if seat != but]
+    return [
+        say("the neutral temples") if seat == board.NEUTRAL else say("seat {seat}", seat=seat)
+        for seat in seats
+        if seat != but
+    ]
 
 
 def _gains(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
@@ -62,8 +79,11 @@ def _gains(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
     if len(states) < 2:
         return []
     old, new = map(scoring_now, states)
-    return [
-        f"a scoring now would bring {'it' if other == seat else f'seat {other}'} {new[other]} ({gain:+})"
-        for other, gain in enumerate(now - then for now, then in zip(new, old, strict=True))
-        if gain
-    ]
+    gains = [now - then for now, then in zip(new, old, strict=True)]
+    return [_gain(other, seat, new[other], f"{gain:+}") for other, gain in enumerate(gains) if gain]
+
+
+def _gain(other: int, seat: int, points: int, gain: str) -> str:
+    if other == seat:
+        return say("a scoring now would bring it {points} ({gain})", points=points, gain=gain)
+    return say("a scoring now would bring seat {seat} {points} ({gain})", seat=other, points=points, gain=gain)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mexica_ai.game.messages import say
+from mexica_ai.game.text_forms import listed
 from mexica_ai.games.tzolkin import render
 from mexica_ai.games.tzolkin.facts import BUILDINGS, FOOD_DAYS, MONUMENTS, TEMPLES, TRACKS, workers_out
 from mexica_ai.io.json_types import JsonObject
@@ -16,32 +18,42 @@ def describe(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
     for temple in TEMPLES:
         if old["temples"][temple] == new["temples"][temple]:
             continue
-        text = f"{temple.capitalize()} step {old['temples'][temple]} to {new['temples'][temple]}"
+        steps = {"old": old["temples"][temple], "new": new["temples"][temple]}
+        text = say("{temple} step {old} to {new}", temple=temple.capitalize(), **steps)
         leads, led = (_leaders(fields, temple) for fields in (after, before))
-        if leads != led:
-            others = [f"seat {other}" for other in leads if other != seat]
-            alone = f"led by {' and '.join(others)}" if seat not in leads else "which it leads"
-            text += ", " + (alone if seat not in leads or not others else f"led by it and {' and '.join(others)}")
-        found.append(text)
+        found.append(text if leads == led else f"{text}, {_led_by(leads, seat)}")
     for track in TRACKS:
         if old["technologies"][track] != new["technologies"][track]:
-            found.append(f"{track} {old['technologies'][track]} to {new['technologies'][track]}")
+            levels = {"old": old["technologies"][track], "new": new["technologies"][track]}
+            found.append(say("{what} {old} to {new}", what=track, **levels))
     for name in new["buildings"]:
         if name not in old["buildings"]:
-            found.append(f"its effect: {render.describe_effects(BUILDINGS[name]['effects'])}")
+            effects = render.describe_effects(BUILDINGS[name]["effects"])
+            found.append(say("its effect: {effects}", effects=effects))
     for name in new["monuments"]:
         if name not in old["monuments"]:
-            found.append(f"it counts {render.describe_scoring(MONUMENTS[name]['scoring'], after['players'])}")
+            counts = render.describe_scoring(MONUMENTS[name]["scoring"], after["players"])
+            found.append(say("it counts {what}", what=counts))
     if after["food_days"] < len(FOOD_DAYS):
         had, has = (own["corn"] >= render.feeding_cost(own) for own in (old, new))
         if has and not had:
-            found.append(f"now has the {render.feeding_cost(new)} corn of the next food day")
+            found.append(say("now has the {corn} corn of the next food day", corn=render.feeding_cost(new)))
         elif had and not has:
-            found.append(f"now lacks {render.feeding_cost(new) - new['corn']} corn for the next food day")
+            lacks = render.feeding_cost(new) - new["corn"]
+            found.append(say("now lacks {corn} corn for the next food day", corn=lacks))
     out, was_out = (workers_out(fields, seat) for fields in (after, before))
     if out != was_out:
-        found.append(f"workers on the gears {was_out} to {out}")
+        found.append(say("workers on the gears {old} to {new}", old=was_out, new=out))
     return found
+
+
+def _led_by(leads: Sequence[int], seat: int) -> str:
+    others = [say("seat {seat}", seat=other) for other in leads if other != seat]
+    if not others:
+        return say("which it leads")
+    if seat in leads:
+        return say("led by it and {others}", others=listed(others))
+    return say("led by {others}", others=listed(others))
 
 
 def _leaders(fields: JsonObject, temple: str) -> list[int]:
@@ -57,5 +69,5 @@ def serves(action: str, turn: Sequence[str]) -> str:
     for later in turn:
         kind, *operands = later.split()
         if kind == "pick" and operands[:1] == words[:1]:
-            return f"for {later}, expected in its next turn"
+            return say("for {action}, expected in its next turn", action=later)
     return ""

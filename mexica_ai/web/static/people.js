@@ -24,9 +24,10 @@ export const told = (text, words) => settings.codes || !words ? text : words;
  */
 export function why(page, note) {
   const {explanation, choice_text: choice, choice_words: better, answer_text: answer, answer_words: next} = note;
-  const turns = [['can answer', answer, next], ['goes on with', answer, next], ['Better was', choice, better]];
-  return named(page, turns.reduce((text, [before, code, words]) => settings.codes || !code || !words ? text
-    : text.replace(`${before} ${code}`, () => `${before}: ${words}`), explanation.join(' ')));
+  const tell = (text, code, words) => settings.codes || !code || !words ? text : text.replace(code, () => `“${words}”`);
+  const last = explanation.length - 1;  // is about the better turn, the one between about the answer
+  return named(page, explanation.map((text, index) => index === last ? tell(text, choice, better)
+    : index ? tell(text, answer, next) : text).join(' '));
 }
 
 /** The points of all seats as a sentence. */
