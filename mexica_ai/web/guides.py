@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from mexica_ai.game import registry, teaching
-from mexica_ai.game.guide import Guide, Verdict
+from mexica_ai.game.guide import Guide, GuideStep, Verdict
 from mexica_ai.game.messages import language, say
 from mexica_ai.game.position import Position
 from mexica_ai.seats import Seat
@@ -94,7 +94,21 @@ def guide_json(table: Table) -> GuideJson | None:
     """Return the step for pages; None if the game is not guided, or no more."""
     if not table.is_guided:
         return None
-    return {"step": _progress(table, table.draft).step, "of": len(require_guide(table.game).steps)}
+    now, steps = _progress(table, table.draft), require_guide(table.game).steps
+    return {"step": now.step, "of": len(steps), "done": _reached(table, steps[now.step], now.done) if now.done else []}
+
+
+def _reached(table: Table, step: GuideStep, done: Sequence[str]) -> list[str]:
+    """Return the targets of the actions of a step that are done and that the others do not need."""
+    picture, fields = registry.get(table.game).picture, table.now.to_json()
+    left = step.accepts[len(done) :] if step.in_order else [action for action in step.accepts if action not in done]
+
+    def targets(actions: Sequence[str]) -> set[str]:
+        return {
+            target for action in actions if "*" not in action for target, *_ in picture.entry(action, fields).targets
+        }
+
+    return sorted(targets(done) - targets(left))
 
 
 def guide_info(game: str) -> GuideInfo:

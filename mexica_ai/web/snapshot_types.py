@@ -89,6 +89,7 @@ class GuideJson(TypedDict):
 
     step: int  # its index; `of` at the end
     of: int
+    done: list[str]  # targets of what is done of the step, which need not be pointed at any more
 
 
 class ThinkingJson(TypedDict):

@@ -81,7 +81,7 @@ def test_a_guide_is_followed_to_its_end(page, game):
     assert words["intro"]
     assert words["end"]
     now = guided(page, game)
-    assert now["guide"] == {"step": 0, "of": len(guide.steps)}
+    assert now["guide"] == {"step": 0, "of": len(guide.steps), "done": []}
     assert now["waiting"] == "person"
     for index, step in enumerate(guide.steps):
         assert now["guide"]["step"] == index
@@ -93,7 +93,7 @@ def test_a_guide_is_followed_to_its_end(page, game):
         assert all(f'="{name}"' in drawn for name in words["steps"][index]["look"])
         for action in step.accepts:
             now = follow(page, now, action)
-    assert now["guide"] == {"step": len(guide.steps), "of": len(guide.steps)}
+    assert now["guide"] == {"step": len(guide.steps), "of": len(guide.steps), "done": []}
     assert now["waiting"] == ("over" if game == "nim" else "guide")
     (entry,) = [one for one in page.call("GET", "/api/games")["games"] if one["id"] == now["id"]]
     assert entry["guide"] == now["guide"]
@@ -124,6 +124,18 @@ def test_what_does_not_fit_a_step_gets_a_word_and_changes_nothing(page):
     assert page.command(typed, takeback=True)["guide"]["step"] == 1
 
 
+def test_what_is_done_of_a_step_is_pointed_at_no_more(page):
+    now = draft(page, guided(page, "tzolkin"), "keep w_yax7 w_uxm1")
+    assert now["guide"]["done"] == []
+    assert draft(page, now, "place yaxchilan")["guide"]["done"] == ["place:yaxchilan"]
+    # The end of the Coatl is needed by the pieces that are still to be added.
+    now = guided(page, "coatl")
+    for step in teaching.guide("coatl").steps[:8]:
+        for action in step.accepts:
+            now = follow(page, now, action)
+    assert draft(page, now, "add 1 right K")["guide"]["done"] == ["stored:0:body:K"]
+
+
 def test_a_guide_goes_on_after_a_restart(start):
     site = start()
     now = guided(site, "nim")
@@ -132,7 +144,7 @@ def test_a_guide_goes_on_after_a_restart(start):
     site.kill()
     site = start()
     again = site.game(now)
-    assert (again["guide"], again["waiting"]) == ({"step": 1, "of": 3}, "person")
+    assert (again["guide"], again["waiting"]) == ({"step": 1, "of": 3, "done": []}, "person")
     assert follow(site, again, "take 1 2")["guide"]["step"] == 2
     assert site.game(left)["guide"] is None
 

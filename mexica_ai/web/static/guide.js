@@ -41,7 +41,7 @@ export function guideCard(page) {
 export function pointAt(page) {
   document.querySelectorAll('.pointed').forEach(element => element.remove());
   const {guide} = page.snap;
-  const look = page.mode === 'play' && guide ? words.steps[guide.step]?.look ?? [] : [];
+  const look = page.mode === 'play' && guide ? (words.steps[guide.step]?.look ?? []).filter(name => !guide.done.includes(name)) : [];
   for (const svg of document.querySelectorAll(':is(.picture, .panel) > svg')) {
     for (const name of look) {
       const found = svg.querySelector(`.target[data-target="${CSS.escape(name)}"], [data-hint="${CSS.escape(name)}"]`);

@@ -74,6 +74,7 @@ export interface TurnJson {
 export interface GuideJson {
   step: number;
   of: number;
+  done: Array<string>;
 }
 
 /** An engine at its turn. */
