@@ -23,7 +23,7 @@ from mexica_ai.game.variations import Line, climb, fit, turns_along, with_lines
 from mexica_ai.io.errors import GameOverError, NotationError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
-from mexica_ai.seats import OTHER, Seat
+from mexica_ai.seats import Seat
 
 VERSION = 1  # of a journal
 
@@ -518,7 +518,7 @@ class Table:
             raise bad_event("exercise", number, f"one of {len(self.started.exercises)}")
         exercise = self.started.exercises[number]
         world = Position(exercise.world.game, exercise.world.state)
-        seats = tuple(Seat() if seat == exercise.seat else OTHER for seat in range(world.players))
+        seats = tuple(Seat() if seat == exercise.seat else other for seat, other in enumerate(self.started.seats))
         return self._changed(
             number=number, positions=(world,), turns=(), seats=seats, draft=(), evaluations={}, seconds=None
         )

@@ -101,6 +101,11 @@ def test_the_mistakes_of_a_review_are_practised(site, record):
     assert made["drill"]["source"].startswith("turn 2 of game 1 of nim-")
     both = site.call("POST", "/api/games", {"from": review["id"], "mistakes": {"seat": None}}, 201)
     assert both["drill"]["of"] == 2
+    # A level keeps its name, though nobody plays its seat.
+    seats = [{"kind": "engine", "level": 3, "seconds": 0.1}, {"kind": "person", "name": "Ana"}]
+    other = site.call("POST", "/api/games", {"text": json.dumps(record), "seats": seats}, 201)
+    named = site.call("POST", "/api/games", {"from": other["id"], "mistakes": {"seat": 1}}, 201)
+    assert named["names"][0] == "Level 3"
     bare = site.call("POST", "/api/games", {"text": json.dumps(NIM)}, 201)
     data = {"from": bare["id"], "mistakes": {"seat": None}}
     assert site.call("POST", "/api/games", data, 422)["reason"] == "NO_MISTAKES"

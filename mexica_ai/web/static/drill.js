@@ -18,7 +18,7 @@ export function drillCard(page) {
     kind: 'chip', pressed: page.showing === name});
   const act = what => () => page.answer({do: what});
   return html`<section class="card drill" aria-labelledby="exercise"><div class="row"><h2 id="exercise">${t('Exercise {number} of {of}', {number, of})}</h2>
-      <span class="soft">${source}; ${from(drill.source_turn)}${t('{solved} solved, {n:point|points}', {solved, n: points})}</span><span class="grow"></span>
+      <span class="soft">${from(drill.source_turn) ?? source}; ${t('{solved} solved, {n:point|points}', {solved, n: points})}</span><span class="grow"></span>
       ${isOpen ? [button(t('Hint'), act('hint')), button(t('Show the better turn'), act('show'))] : nothing}
       ${button(of === 1 ? t('Again') : state === 'done' ? t('Next exercise') : t('Skip'), act('next'), {
         kind: state === 'done' ? 'primary' : '', off: page.isSending})}</div>
@@ -26,7 +26,7 @@ export function drillCard(page) {
       ${state === 'done' ? nothing : t('Find a better turn.')}</p>
       <div role="status">${state === 'judging' ? html`<p class="pulse">${t('The turn is being judged …')}</p>` : nothing}
         ${message ? html`<p class="fault">${message}</p>` : nothing}
-        ${verdict ? html`<p><b>${named(page, verdict.text)}</b></p>` : nothing}
+        ${verdict ? html`<p><b>${named(page, verdict.text)}</b> ${isOpen && !verdict.is_solved ? t('Undo it and try another turn, or ask for a hint.') : nothing}</p>` : nothing}
         ${hint && isOpen ? html`<p>${t('The better turn begins: {turn}', {turn: html`<b>${told(hint, drill.hint_words)}</b>`})}</p>` : nothing}</div>
       ${state === 'done' ? html`<p>${t('{turn} then expects {share} of the win.', {
         turn: chip(t('Engine: {turn}', {turn: told(drill.better_text, drill.better_words)}), 'better'), share: percent(drill.better_share)})}</p>` : nothing}</div></section>`;
@@ -35,7 +35,7 @@ export function drillCard(page) {
 // The way back to the review that the drill was made of.
 function from(turn) {
   const [, game] = location.hash.match(/^#from\/([0-9a-f]{32})$/) ?? [];
-  return game ? html`<a href="/g/${game}#review/${turn}">${t('to the review')}</a>; ` : nothing;
+  return game && html`${t('turn {number}', {number: turn})}, <a href="/g/${game}#review/${turn}">${t('to the review')}</a>`;
 }
 
 /**

@@ -10,12 +10,13 @@ import {t} from './words.js';
 
 /** @param {Page} page */
 function status(page) {
-  const {snap: {waiting, thinking, to_move: seat, turns, draft, guest}, shown} = page;
+  const {snap: {waiting, thinking, to_move: seat, turns, draft, guest, drill}, shown} = page;
   if (shown) {
     const turn = turns[shown.index];
     return html`${turn?.seat == null ? who(page, null) : t('{who} plays', {who: who(page, turn.seat)})}
       ${button(t('Skip'), () => page.set({shown: null}), {kind: 'link'})}`;
   }
+  if (drill && drill.state !== 'enter') return nothing;
   if (waiting === 'over') return html`<b>${t('The game is over')}</b>`;
   if (waiting === 'event') return html`${t('A random event is due')} ${guest != null ? nothing : button(t('Draw'), () => page.turn({event: true}), {kind: 'primary'})}`;
   const mover = html`<b>${who(page, seat)}</b>`;
