@@ -26,6 +26,8 @@ class Canvas:
         The elements, those below first.
     places : dict of str to Box
         The targets.
+    tools : dict of str to str
+        The tools that a click on a target means, of those that have one.
     first : str
         How the names of the targets begin that a page shows first where it cannot show all.
     """
@@ -35,6 +37,7 @@ class Canvas:
         self.targets = targets
         self.parts: list[str] = []
         self.places: dict[str, Box] = {}
+        self.tools: dict[str, str] = {}
         self.first = ""
 
     @contextmanager
@@ -86,7 +89,6 @@ class Canvas:
         for target, (x, y, width, height) in sorted(self.places.items(), key=lambda place: -place[1][2] * place[1][3]):
             size = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
             first = "1" if self.first and target.startswith(self.first) else None
-            parts.append(
-                element("rect", **size, fill_opacity="0", data_target=target, data_first=first, class_="target")
-            )
+            names = {"data_target": target, "data_tool": self.tools.get(target), "data_first": first}
+            parts.append(element("rect", **size, fill_opacity="0", **names, class_="target"))
         return group(parts, class_="targets")

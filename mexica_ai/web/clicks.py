@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mexica_ai.game.clicks import refusals
+from mexica_ai.game.clicks import Refusal, refusals
 from mexica_ai.game.entry import MENU
 from mexica_ai.game.messages import say
 from mexica_ai.io.json_types import JsonObject
@@ -70,5 +70,15 @@ def why_not(game: Game, viewer: int | None, tool: str, targets: Sequence[str]) -
             )
     shown = [target for target in targets if not target.startswith(MENU)]
     names = names_of(game.seats)
-    found = refusals(draft.position, tool, shown)
+    found = refusals(draft.position, tool, shown) or _of_another(known, shown, seat)
     return {"reasons": [{"tools": one.tools, "why": named(one.why, names)} for one in found]}
+
+
+def _of_another(known: Mapping[str, str], targets: Sequence[str], mover: int) -> list[Refusal]:
+    """Return as the reason that what was clicked last belongs to a seat that is not to move, if it does."""
+    owner = _SEAT.match(known.get(targets[-1], "")) if targets else None
+    if owner is None or int(owner[1]) == mover:
+        return []
+    return [
+        Refusal([], say("that belongs to {whose}, and it is the turn of {who}", whose=owner[0], who=f"seat {mover}"))
+    ]

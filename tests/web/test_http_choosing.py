@@ -1,6 +1,7 @@
 """What a page says of the actions that a person chooses from, and of clicks that are not possible."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,27 @@ def test_without_a_tool_the_most_common_reason_comes_first(example, why):
     assert answer["reasons"][0]["why"] == "H7 belongs to the palace"
     assert answer["reasons"][0]["tools"][:2] == ["Canal of two", "Canal of one"]
     assert not any("pillis are placed" in each for each in words(answer))  # no tool of another phase
+
+
+def test_what_belongs_to_another_seat_says_whose_it_is(example, why):
+    answer = why(example("coatl_midgame.json"), "", "stored:1:head:B")
+    assert words(answer) == ["that belongs to Player 2, and it is the turn of Player 1"]
+
+
+def test_a_token_of_ones_own_is_a_tool(site, example):
+    game = example("coatl_midgame.json")
+    picture = site.call("GET", f"/api/games/{game['id']}/at/0/table+seats.svg?viewer=0")
+    assert 'data-target="token:0:promise" data-tool="promise"' in picture
+    assert 'data-target="token:1:promise"' in picture
+    assert 'data-target="token:1:promise" data-tool' not in picture
+
+
+def test_each_place_of_a_picture_has_words(site, example):
+    game = example("tzolkin_midgame.json")
+    picture = site.call("GET", f"/api/games/{game['id']}/at/0/calendar+gears+table.svg")
+    places = set(re.findall('data-target="([^"]*)"', picture))
+    assert "worker:palenque:9" in places
+    assert places <= set(game["targets"])
 
 
 def test_what_is_legal_has_no_reason(example, why):

@@ -346,7 +346,9 @@ class _Picture(Canvas):
                 color = "landink" if has else "soft"
                 self.text(x + 33, y + 31, token, 11.5, color=color, text_anchor="middle", **faint)
             if has:
-                self.places[f"token:{seat}:{token}"] = (x, y + 16, 66, 22)
+                self.places[target := f"token:{seat}:{token}"] = (x, y + 16, 66, 22)
+                if seat == now.get("to_move"):
+                    self.tools[target] = token
         points = sum(
             sum(facts.coatl_points(coatl, strict_ends=False)) for coatl in own.get("coatls", ()) if coatl["closed"]
         )

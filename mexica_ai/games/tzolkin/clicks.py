@@ -49,14 +49,22 @@ def _picks(fields: JsonObject, workers: list[list[str]], uses: list[list[str]]) 
         ((gear, space),) = workers
         numbers = [number for other, number in uses if other == gear] or [space]
         actions = len(GEARS[gear]["actions"])
+        if int(space) > GEARS[gear]["last_action"]:
+            return []
         return [f"pick {gear} {space} {number}" for number in numbers if 1 <= int(number) <= actions] or [
             f"pick {gear} {space}"
         ]
     own = str(fields["to_move"])
+
+    def spaces(gear: str, number: str) -> list[str]:
+        if int(number) > len(GEARS[gear]["actions"]):  # the worker must stand at it
+            return [number]
+        return [str(space) for space, owner in enumerate(fields["gears"][gear]) if owner == own] or [number]
+
     return [
         action
         for gear, number in uses
-        for space in [str(space) for space, owner in enumerate(fields["gears"][gear]) if owner == own] or [number]
+        for space in spaces(gear, number)
         for action in _picks(fields, [[gear, space]], [[gear, number]])
     ]
 

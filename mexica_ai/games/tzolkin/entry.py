@@ -116,12 +116,13 @@ def describe(fields: JsonObject) -> dict[str, str]:
         name = gear.replace("_", " ").title()
         found[f"place:{gear}"] = name
         signs = render.pictures(fields, gear)
-        for space, owner in enumerate(places[: facts.GEARS[gear]["last_action"] + 1]):
-            who = {facts.FREE: say("free"), facts.IDLE: say("an idle worker")}.get(
+        for space, owner in enumerate(places):
+            free = say("free") if space <= facts.GEARS[gear]["last_action"] else say("past the last action")
+            who = {facts.FREE: free, facts.IDLE: say("an idle worker")}.get(
                 owner, say("worker of seat {seat}", seat=owner)
             )
             found[f"worker:{gear}:{space}"] = say("{gear}, space {space}, {who}", gear=name, space=space, who=who)
-            if space:
+            if 1 <= space <= facts.GEARS[gear]["last_action"]:
                 found[f"use:{gear}:{space}"] = say(
                     "{gear}, action {space}, {sign}", gear=name, space=space, sign=signs[space]
                 )

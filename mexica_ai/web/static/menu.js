@@ -67,10 +67,15 @@ export function placeMenu(anchor) {
   found.style.top = `${Math.max(below + found.offsetHeight > host.height && above > 0 ? above : below, 0)}px`;
 }
 
-/** What the server says of a click that is not possible, as the lines of a note; `what` is what was clicked, in words. */
-export function refusalLines({reasons}, isFewer, what) {
+/**
+ * What the server says of a click that is not possible, as the lines of a note.
+ * @param {any} answer
+ * @param {string | null} tool the label of the one that is chosen
+ * @param {string} [what] what was clicked, in words
+ */
+export function refusalLines({reasons}, tool, what) {
   const sentence = words => `${words[0].toUpperCase()}${words.slice(1)}.`;
-  if (!reasons.length) return [what ? sentence(t('{what}: nothing is possible here now', {what})) : t('Nothing is possible there.')];
-  if (reasons.length === 1 || isFewer) return [sentence(reasons[0].why)];
+  if (!reasons.length) return [what ? sentence(tool ? t('{what}: {tool} does nothing here', {what, tool}) : t('{what}: nothing is possible here now', {what})) : t('Nothing is possible there.')];
+  if (reasons.length === 1 || tool) return [sentence(reasons[0].why)];
   return reasons.slice(0, 3).map(({tools, why}) => `${tools.slice(0, 2).join(', ')}${tools.length > 2 ? ' …' : ''}: ${why}.`);
 }

@@ -364,7 +364,8 @@ export class Page {
       const clicked = [...entering.taken, target];
       let found = entering.take(target, ask, nearest, isDragged);
       if (found === undefined && !isDragged) found = entering.restart(target, ask, nearest);
-      if (found === undefined) this.refuse(clicked, at);
+      if (found === undefined && tool && !isDragged) this.tool(tool, at, byKey);
+      else if (found === undefined) this.refuse(clicked, at);
       else this.finish(found, at, byKey);
     }
   }
@@ -387,7 +388,7 @@ export class Page {
     if (this.viewer != null) search.set('viewer', String(this.viewer));
     this.refused = note;
     try {
-      note.lines = refusalLines(await request('GET', `/api/games/${snap.id}/why?${search}`), Boolean(tool), named(this, snap.targets[targets.at(-1)]));
+      note.lines = refusalLines(await request('GET', `/api/games/${snap.id}/why?${search}`), tool && entering.labelOf(tool), named(this, snap.targets[targets.at(-1)]));
     } catch (error) {
       note.lines = [error.message];
     }
