@@ -97,12 +97,12 @@ def test_ctrl_c_keeps_what_is_finished(expected, tmp_path, name, count):
     with start(tmp_path, start_new_session=True) as process:
         wait_for(tmp_path / name, count, process)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers as well
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=120)
     assert (process.returncode, out) == (130, "")
     assert err.endswith("mexica-ai: interrupted\n")
     kept = (tmp_path / name).read_bytes().splitlines()
     assert len(kept) >= count
-    with start(tmp_path) as process:
-        finish(process)
+    with ThreadPoolExecutor(1) as executor:
+        pipeline.run(tmp_path, executor, game="mexica", settings=SETTINGS)
     assert (tmp_path / name).read_bytes().splitlines()[: len(kept)] == kept
     assert_same(tmp_path, expected)
