@@ -35,6 +35,7 @@ from mexica_ai.game import registry
 from mexica_ai.game.checker import Checker
 from mexica_ai.game.edit import Editor
 from mexica_ai.game.entry import Kind
+from mexica_ai.game.phrases import phrasebook
 from mexica_ai.games.coatl.invariants import CoatlChecker
 from mexica_ai.io.strict import Findings
 from mexica_ai.rpc.advice import Advisor
@@ -122,6 +123,7 @@ EXAMPLES = {
     "mexica_ai.env.vector.VectorEnv": (lambda: env.vector("coatl", 3, seed=1), lambda games: games.legal.tolist()),
     "mexica_ai.analysis.evaluators.OnnxEvaluator": (evaluator, lambda one: one(np.ones((2, 3), np.float32)).tolist()),
     "mexica_ai.game.entry.Kind": (lambda: Kind.SPACE, lambda kind: kind),
+    "mexica_ai.game.phrases.Phrasebook": (lambda: phrasebook(registry.get("coatl").teaching.folder), vars),
     "mexica_ai.game.schema.Schema": (lambda: env.schema("coatl"), lambda found: (found.size, str(vars(found)))),
     "mexica_ai.analysis.margin.Margin": (clock_margin, lambda margin: (margin.mean_s, margin.of(1.0))),
     "mexica_ai.game.position.Position": (mexica, lambda position: (position, position.history, position.to_json())),
