@@ -3,8 +3,8 @@
     env = mexica_ai.env.aec("mexica", players=3, seed=1)
     games = mexica_ai.env.vector("mexica", 256, seed=1, observations=True)
 
-`schema` names the numbers of a game's observations. ``docs/env.md`` is the manual. PettingZoo is needed by `aec` alone
-(extra `rl`), OpenSpiel by `mexica_ai.env.openspiel` alone.
+`schema` names the numbers of a game's observations, `action_schema` those of its actions. ``docs/env.md`` is the manual.
+PettingZoo is needed by `aec` alone (extra `rl`), OpenSpiel by `mexica_ai.env.openspiel` alone.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from mexica_ai.env.vector import VectorEnv, vector
 from mexica_ai.game import registry
-from mexica_ai.game.observations import observe, schema
+from mexica_ai.game.observations import action_schema, num_action_ids, observe, schema
 
 if TYPE_CHECKING:
     from pettingzoo import AECEnv
 
-__all__ = ["VectorEnv", "aec", "observe", "schema", "vector"]
+__all__ = ["VectorEnv", "action_schema", "aec", "num_action_ids", "observe", "schema", "vector"]
 
 
 def aec(

@@ -374,7 +374,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Learning:
-    """The part of a game for learning: the layout of observations and weights.
+    """The part of a game for learning: the layouts of observations, actions and weights.
 
     Attributes
     ----------
@@ -392,6 +392,8 @@ class Learning:
     planner : (state, weights, temper) -> list of int, optional
         The actions of a turn of a sparring partner of another style than the search: the engine `planner`. The temper
         is a number from 0 that chooses among its likings. What the state hides has been dealt.
+    actions : Schema, optional
+        The layout of `GameOps.observe_actions`.
     """
 
     schema: Schema | None = None
@@ -399,6 +401,7 @@ class Learning:
     varied: Callable[[Fields, random.Random], Fields] | None = None
     calibration: Path | None = None
     planner: Callable[[State, Weights | None, int], list[int]] | None = None
+    actions: Schema | None = None
 
 
 @dataclass(frozen=True)

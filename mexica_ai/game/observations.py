@@ -1,4 +1,4 @@
-"""Observations of positions, and the schemas that name their numbers."""
+"""Observations of positions, and the schemas that name their numbers and those of actions."""
 
 from __future__ import annotations
 
@@ -31,6 +31,36 @@ def schema(game: str) -> Schema:
     if found is None or entry.rules.observation_size == 0:
         raise SearchError(f"{game} has no observations; expected a game that has", reason="NO_OBSERVATIONS")
     return found
+
+
+def action_schema(game: str) -> Schema:
+    """Return the layout of the features of a game's actions, as `State.action_features` gives them.
+
+    Raises
+    ------
+    UnknownGameError
+        There is no such game.
+    SearchError
+        The game has no features of actions; reason NO_ACTION_FEATURES.
+    """
+    entry = registry.get(game)
+    found = entry.learning.actions
+    if found is None or entry.rules.action_size == 0:
+        raise SearchError(
+            f"{game} has no features of actions; expected a game that has", reason="NO_ACTION_FEATURES"
+        )
+    return found
+
+
+def num_action_ids(game: str) -> int:
+    """Return how many fixed ids of actions a game has; 0 if its actions have none.
+
+    Raises
+    ------
+    UnknownGameError
+        There is no such game.
+    """
+    return registry.get(game).rules.num_action_ids
 
 
 def observe(position: Position, viewer: int | None = None) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The layout of a game's observations: named fields, one after the other, in one row of float32 numbers."""
+"""The layout of a game's observations, or of its actions: named fields, one after the other, in a row of float32."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SEATS = 4  # for which every observation has room
 
 @dataclass(frozen=True)
 class Field:
-    """One field of an observation.
+    """One field of an observation or an action.
 
     Parameters
     ----------
@@ -48,10 +48,10 @@ HEAD = (
 
 
 class Schema:
-    """The fields of a game's observations.
+    """The fields of a game's observations, or of its actions.
 
     Seats are counted from the viewer: seat 0 is the viewer, seat 1 plays after it. What belongs to seats that do
-    not take part is 0.
+    not take part is 0. The viewer of an action is the seat to move.
 
     Parameters
     ----------
@@ -59,17 +59,19 @@ class Schema:
     version : int
         Goes up with every change of a field. Networks and data of another version do not fit.
     fields : sequence of Field
-        Those after `HEAD`.
+        Those after `head`.
+    head : sequence of Field
+        The first ones; () for actions.
     """
 
-    def __init__(self, game: str, version: int, fields: Sequence[Field]) -> None:
+    def __init__(self, game: str, version: int, fields: Sequence[Field], *, head: Sequence[Field] = HEAD) -> None:
         self.game = game
         self.version = version
-        self.fields = (*HEAD, *fields)
+        self.fields = (*head, *fields)
 
     @cached_property
     def size(self) -> int:
-        """How many numbers an observation has."""
+        """How many numbers a row has."""
         return sum(field.size for field in self.fields)
 
     @cached_property
@@ -87,12 +89,12 @@ class Schema:
         return np.concatenate([np.full(field.size, field.scale, np.float32) for field in self.fields])
 
     def split(self, observations: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the fields of observations by name.
+        """Return the fields of rows by name.
 
         Parameters
         ----------
         observations : numpy.ndarray
-            [..., size]
+            [..., size]; or actions.
 
         Returns
         -------

@@ -27,6 +27,7 @@ from mexica_ai.game.contract import Game, try_parse
 from mexica_ai.game.entry import MENU, Gain
 from mexica_ai.game.teaching_check import look as _teaching
 from mexica_ai.io.errors import IllegalActionError, NotationError, PositionError, SearchError
+from mexica_ai.testing.actions import check_features, check_ids
 from mexica_ai.testing.case import JUNK, SAMPLE, SEED, STRIDE, Case, Check, for_each_start
 from mexica_ai.testing.words import check_words
 
@@ -174,8 +175,9 @@ def _worlds(case: Case) -> None:
 
 
 check_rules = for_each_start(
-    _facts, _legal_actions, _illegal_actions, _copies, _hashes, _returns, _turns, _playouts, _chance, _worlds
-)
+    _facts, _legal_actions, _illegal_actions, _copies, _hashes, _returns, _turns, _playouts, _chance, _worlds,
+    check_ids, check_features,
+)  # fmt: skip
 
 
 # --- text
@@ -471,6 +473,8 @@ def _learning(case: Case) -> None:
     learning, rules = case.game.learning, case.game.rules
     size = 0 if learning.schema is None else learning.schema.size
     case.expect(size == rules.observation_size, f"the schema has {size} numbers; expected {rules.observation_size}")
+    size = 0 if learning.actions is None else learning.actions.size
+    case.expect(size == rules.action_size, f"the schema of actions has {size} numbers; expected {rules.action_size}")
     has_weights = rules.weights_size > 0
     case.expect((learning.weights is not None) == has_weights, "weights lack their layout, or a layout its weights")
     if learning.varied is not None:

@@ -1,8 +1,10 @@
 """`mexica_ai.testing` finds faults: each game here has one, and the check of its part names it."""
 
 import dataclasses
+import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mexica_ai import testing
@@ -98,6 +100,7 @@ FAULTS = [
     ("words", dataclasses.replace(NIM, words=Words(lambda actions, before, after: " took")), "expected a clause"),
     ("words", dataclasses.replace(NIM, words=Words(joins=lambda actions, following: None)), "expected a bool"),
     ("learning", dataclasses.replace(NIM, learning=Learning(COATL.learning.schema)), "the schema has"),
+    ("learning", broken(NIM, "learning", actions=NIM.learning.schema), "the schema of actions has"),
     ("learning", broken(COATL, "learning", weights=None), "weights lack their layout"),
     ("learning", broken(COATL, "learning", varied=lambda start, rng: {}), "varied gives no valid position"),
     ("proposals", broken(MEXICA, "proposals", judge=lambda state, actions: []), "does not answer"),
@@ -155,6 +158,12 @@ def plain(state):
         (lambda state: {"turn": -state.turn}, "turn or round has decreased"),
         (lambda state: {"turn": 1}, "another seat is to move in the same turn"),
         (lambda state: {"resolve_chance": lambda seed: None}, "resolved where none is due"),
+        (lambda state: {"action_id": lambda action: 504}, "action_id is not from 0 to 503"),
+        (lambda state: {"action_id": lambda action: 5}, "two legal actions have the same action_id"),
+        (lambda state: {"action_id": lambda action: (action >> 8) * 63 + (action & 0xFF) - 1}, "action_id answers for"),
+        (lambda state: {"action_features": lambda: np.zeros((1, 13))}, "action_features have shape"),
+        (lambda state: {"action_features": lambda: state.action_features() * np.inf}, "are not finite"),
+        (lambda state: {"action_features": lambda: state.action_features() + random.random()}, "the same state differ"),
     ],
 )
 def test_a_fault_of_the_rules_is_found(monkeypatch, lie, fault):

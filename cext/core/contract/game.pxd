@@ -13,9 +13,9 @@ Rules that hold for every function of the table
   the game documents. A Python object owns them (`cext.core.learning.weights.Weights`), and callers that pass the
   pointer hold a reference to the object. Weights never change. Any number of threads may read them, and searches with
   different weights may run at the same time. A game without weights gets NULL.
-* A cache is `cache_size` bytes, aligned to 64, zero at first, in which `policy` and `evaluate` may keep what they have
-  found. It belongs to one thread, and serves one game. What they return depends on it only in how fast it comes. NULL:
-  there is none.
+* A cache is `cache_size` bytes, aligned to 64, zero at first, in which `policy`, `evaluate` and `observe_actions` may
+  keep what they have found. It belongs to one thread, and serves one game. What they return depends on it only in how
+  fast it comes. NULL: there is none.
 * Random events occur only between turns: an action that leads to CHANCE ends the turn, and the outcome does not affect
   what happened in that turn. A turn is therefore a sequence of actions and nothing else.
 * A seat knows its legal actions: `legal_actions` and `policy` depend only on what the seat to move knows. Two seats
@@ -105,6 +105,16 @@ ctypedef struct GameOps:
     # Writes what `viewer` (a seat) sees as observation_size floats, in the layout of the game's schema for Python. The
     # same for all states that the viewer cannot tell apart: nothing that `determinize` draws anew shows.
     void (*observe)(const void* state, int viewer, float* out) noexcept nogil
+
+    # --- actions for learning: 0 and NULL where the game has none
+    int num_action_ids          # how many ids there are: actions that mean the same in each state, few enough for a
+                                # network to have an output for each
+    # The id of a legal action, 0 to num_action_ids - 1; those of the legal actions of a state differ.
+    int (*action_id)(const void* state, action_t action) noexcept nogil
+    int action_size             # floats of an action
+    # Writes action_size floats for each of n legal actions, in the layout of the game's schema of actions for Python:
+    # what the seat to move knows about the action. The same for all states that this seat cannot tell apart.
+    void (*observe_actions)(void* cache, const void* state, const action_t* actions, int n, float* out) noexcept nogil
 
 
 cdef class Game:

@@ -10,6 +10,8 @@ from cext.core.contract.rng cimport Stream
 from cext.core.contract.types cimport ALL_SEEING, MAX_SEATS, aligned_alloc
 from cext.core.contract.types cimport CHANCE as C_CHANCE, TERMINAL as C_TERMINAL
 
+import numpy as np
+
 cdef extern from *:
     const char* CEXT_VARIANT
 
@@ -18,6 +20,8 @@ from cext.core.contract.errors import GameOverError, IllegalActionError, Positio
 CHANCE = C_CHANCE
 TERMINAL = C_TERMINAL
 IS_DEBUG_BUILD = bool(CEXT_IS_DEBUG)
+MAX_ACTION_IDS = 65535
+MAX_ACTION_SIZE = 4096
 VARIANT = CEXT_VARIANT.decode()  # the build, such as "release-native"
 
 # Only this module can pass it: a Game or State made without it would have no memory, and its methods would crash.
@@ -72,6 +76,16 @@ cdef class Game:
         return self.ops.observation_size
 
     @property
+    def num_action_ids(self):
+        """Number of fixed ids of actions; 0 for a game without ids."""
+        return self.ops.num_action_ids
+
+    @property
+    def action_size(self):
+        """Number of floats that describe an action; 0 for a game without features of actions."""
+        return self.ops.action_size
+
+    @property
     def search_options(self):
         """The game's defaults of the search's options, by name, where they differ from the general ones."""
         return dict(self._search_options)
@@ -88,6 +102,12 @@ cdef Game game_create_compiled(const GameOps* ops, dict search_options, uint64_t
         raise ValueError(f"game table of {ops.name.decode()!r}: seats, state_size or max_actions out of range")
     if (ops.observe == NULL) != (ops.observation_size == 0):
         raise ValueError(f"game table of {ops.name.decode()!r}: observe and observation_size need each other")
+    if (ops.action_id == NULL) != (ops.num_action_ids == 0) or not 0 <= ops.num_action_ids <= MAX_ACTION_IDS:
+        raise ValueError(f"game table of {ops.name.decode()!r}: action_id and num_action_ids (1 to {MAX_ACTION_IDS}) "
+                         f"need each other")
+    if (ops.observe_actions == NULL) != (ops.action_size == 0) or not 0 <= ops.action_size <= MAX_ACTION_SIZE:
+        raise ValueError(f"game table of {ops.name.decode()!r}: observe_actions and action_size (1 to "
+                         f"{MAX_ACTION_SIZE}) need each other")
     functions = {
         "check": ops.check != NULL, "check_name": ops.check_name != NULL, "num_players": ops.num_players != NULL,
         "current_player": ops.current_player != NULL, "legal_actions": ops.legal_actions != NULL,
@@ -202,6 +222,65 @@ cdef class State:
         try:
             n = self.game.ops.legal_actions(self.data, buffer)
             return [buffer[i] for i in range(n)]
+        finally:
+            free(buffer)
+
+    def action_id(self, action_t action):
+        """Return the fixed id of a legal action.
+
+        Parameters
+        ----------
+        action : int
+
+        Returns
+        -------
+        int
+            0 to ``game.num_action_ids - 1``; the same number means the same in each state.
+
+        Raises
+        ------
+        IllegalActionError
+            If the action is not in the list of legal actions.
+        SearchError
+            If the game has no ids of actions; reason NO_ACTION_IDS.
+        """
+        if self.game.ops.action_id == NULL:
+            raise SearchError(f"{self.game.name} has no ids of actions; expected a game that has",
+                              reason="NO_ACTION_IDS")
+        if action not in self.legal_actions():
+            raise IllegalActionError(f"action {action:#x} is not legal here")
+        return self.game.ops.action_id(self.data, action)
+
+    def action_features(self):
+        """Return what the seat to move knows about its legal actions.
+
+        Returns
+        -------
+        numpy.ndarray
+            float32 [n, ``game.action_size``], a row for each of the n actions of `legal_actions`, in that order; the
+            game's schema of actions (`mexica_ai.env.action_schema`) names the numbers.
+
+        Raises
+        ------
+        SearchError
+            If the game has no features of actions; reason NO_ACTION_FEATURES.
+        """
+        cdef action_t* buffer
+        cdef float[:, ::1] out
+        cdef int n
+        if self.game.ops.observe_actions == NULL:
+            raise SearchError(f"{self.game.name} has no features of actions; expected a game that has",
+                              reason="NO_ACTION_FEATURES")
+        buffer = <action_t*>malloc(self.game.ops.max_actions * sizeof(action_t))
+        if buffer == NULL:
+            raise MemoryError
+        try:
+            n = self.game.ops.legal_actions(self.data, buffer)
+            rows = np.zeros((n, self.game.ops.action_size), np.float32)
+            if n > 0:
+                out = rows
+                self.game.ops.observe_actions(NULL, self.data, buffer, n, &out[0, 0])
+            return rows
         finally:
             free(buffer)
 

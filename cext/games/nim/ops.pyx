@@ -11,13 +11,14 @@ from libc.string cimport memset
 
 from cext.core.contract.game cimport GameOps, State, game_create, state_wrap
 from cext.core.contract.rng cimport mix_bits
-from cext.core.learning.tensor cimport tensor_bytes, tensor_head, tensor_number
+from cext.core.learning.tensor cimport tensor_bytes, tensor_head, tensor_number, tensor_one_hot
 from cext.core.contract.types cimport MAX_SEATS, TERMINAL, action_t, int32_t, uint8_t, uint64_t
 
 cdef enum:
     MAX_PILES = 8
     MAX_PILE = 63
     OBSERVATION_SIZE = 1 + MAX_SEATS + MAX_PILES + 2
+    ACTION_SIZE = MAX_PILES + 4
 
 
 ctypedef struct NimStateC:
@@ -128,6 +129,25 @@ cdef void nim_observe(const void* data, int viewer, float* out) noexcept nogil:
     tensor_number(out, state.plies_per_turn)
 
 
+cdef int nim_action_id(const void* data, action_t action) noexcept nogil:
+    return <int>(action >> 8) * MAX_PILE + <int>(action & 0xff) - 1
+
+
+cdef void nim_observe_actions(void* cache, const void* data, const action_t* actions, int n,
+                              float* out) noexcept nogil:
+    cdef const NimStateC* state = <const NimStateC*>data
+    cdef int i, pile, count, objects = 0
+    for pile in range(MAX_PILES):
+        objects += state.piles[pile]
+    for i in range(n):
+        pile, count = <int>(actions[i] >> 8), <int>(actions[i] & 0xff)
+        out = tensor_one_hot(out, pile, MAX_PILES)
+        out = tensor_number(out, count)
+        out = tensor_number(out, state.piles[pile] - count)
+        out = tensor_number(out, state.plies_left == 1 or objects == count)
+        out = tensor_number(out, objects == count)
+
+
 cdef GameOps _ops
 memset(&_ops, 0, sizeof(GameOps))
 _ops.name = "nim"
@@ -149,6 +169,10 @@ _ops.turn = nim_turn
 _ops.round = nim_round
 _ops.observation_size = OBSERVATION_SIZE
 _ops.observe = nim_observe
+_ops.num_action_ids = MAX_PILES * MAX_PILE
+_ops.action_id = nim_action_id
+_ops.action_size = ACTION_SIZE
+_ops.observe_actions = nim_observe_actions
 
 GAME = game_create(&_ops)
 

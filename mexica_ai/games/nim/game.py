@@ -38,6 +38,6 @@ GAME = Game(
     board=render,
     picture=Picture(draw.draw, draw.PARTS, entry.TOOLS, entry.entry),
     words=words.WORDS,
-    learning=Learning(tensor.SCHEMA),
+    learning=Learning(tensor.SCHEMA, actions=tensor.ACTIONS),
     teaching=TEACHING,
 )

@@ -1,0 +1,49 @@
+"""The contract tests of what the rules say about actions for learning: ids and features."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cext.core.contract.game import State
+from mexica_ai.io.errors import IllegalActionError, SearchError
+from mexica_ai.testing.case import Case
+
+
+def check_ids(case: Case) -> None:
+    """Check that the ids of the legal actions of a state are distinct and in range."""
+    most = case.game.rules.num_action_ids
+    if most == 0:
+        is_refused = case.refused(lambda: case.start.action_id(0), SearchError)
+        case.expect(is_refused, "action_id answers, but the game has no ids", case.start)
+        return
+    for state in case.turns():
+        legal = state.legal_actions()
+        ids = [state.action_id(action) for action in legal]
+        case.expect(all(0 <= number < most for number in ids), f"action_id is not from 0 to {most - 1}", state)
+        case.expect(len(set(ids)) == len(ids), "two legal actions have the same action_id", state)
+        illegal = max(legal) + 1
+        refused = case.refused(lambda state=state, action=illegal: state.action_id(action), IllegalActionError)
+        case.expect(refused, f"action_id answers for {illegal:#x}, which is not one of legal_actions", state)
+
+
+def check_features(case: Case) -> None:
+    """Check that features are finite, and the same for all states that the seat to move cannot tell apart."""
+    size = case.game.rules.action_size
+    if size == 0:
+        is_refused = case.refused(case.start.action_features, SearchError)
+        case.expect(is_refused, "action_features answers, but the game has no features of actions", case.start)
+        return
+    for state in case.turns():
+        before, rows = state.hash, state.action_features()
+        shape = (len(state.legal_actions()), size)
+        case.expect(rows.shape == shape, f"action_features have shape {rows.shape}; expected {shape}", state)
+        case.expect(bool(np.isfinite(rows).all()), "action_features are not finite", state)
+        case.expect(_same(rows, state), "action_features of the same state differ", state)
+        world = state.copy()
+        world.determinize(world.current_player, case.rng.getrandbits(63))
+        case.expect(_same(rows, world), "action_features show what the seat to move cannot know", state)
+        case.expect(state.hash == before, "action_features changes the state", state)
+
+
+def _same(rows: np.ndarray, state: State) -> bool:
+    return bool(np.array_equal(rows, state.action_features()))
