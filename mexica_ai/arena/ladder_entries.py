@@ -20,7 +20,7 @@ from mexica_ai.engines.specs import parse_spec
 from mexica_ai.io.errors import NotationError
 
 MANY_FORFEITS = 0.05  # of an engine's games: its rating is marked
-ELSEWHERE = ("cmd", "grpc")  # kinds that no build of this package plays
+ELSEWHERE = ("cmd", "grpc", "py")  # kinds whose strength no build of this package decides
 AT_ONCE = ("random", "greedy", "planner")  # kinds that no limit changes
 UNKNOWN = "unknown"
 
@@ -149,7 +149,7 @@ def identify(tournament: Tournament, engine: int, build: str, by_release: bool, 
     except NotationError:  # perhaps written by a newer version
         return Identity(text, weights, tournament.clock, build, "")
     options = {key: value for key, value in sorted(spec.options.items()) if key != "name"}
-    if spec.kind not in ELSEWHERE and weights is not None:
+    if weights is not None:
         options.pop("weights", None)
     clock = tournament.clock
     if spec.kind in AT_ONCE:

@@ -121,8 +121,8 @@ def play_game(task: Task, *, keeps_searches: bool = True) -> dict[str, Any]:
 def check_engines(tournament: Tournament, log: str | None = None) -> None:
     """Start each engine once, and end it, to find engines that would forfeit every game; note it in the log.
 
-    A program must answer the greeting and play the game; a server must answer one turn, of a deal that has nothing
-    to do with those of the tournament.
+    A program must answer the greeting and play the game; a server or Python code must answer one turn, of a deal that
+    has nothing to do with those of the tournament.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def check_engines(tournament: Tournament, log: str | None = None) -> None:
             engine = stack.enter_context(_start(dataclasses.replace(spec, options=options), writer))
             if isinstance(engine, ProcessEngine):
                 engine.require(tournament.game)
-            if spec.kind == "grpc":
+            if spec.kind in ("grpc", "py"):
                 engine.best_turn(asked, Limits(CHECK_S, 1), seed=CHECK_SEED, candidates=1)
 
 

@@ -1,7 +1,7 @@
 """Engine specs: the text that names an engine, `kind[:target][,key=value]...`, read strictly.
 
 `KINDS` lists the engine kinds. Examples: ``mcts``, ``mcts,time=2,threads=2``, ``mcts,level=3``,
-``random,seed=7``, ``grpc:localhost:50051,time=1``, ``cmd:"./my-engine --flag",name=mine``.
+``random,seed=7``, ``grpc:localhost:50051,time=1``, ``cmd:"./my-engine --flag",name=mine``, ``py:my_module:MyClass``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class EngineSpec:
     kind : str
         One of `KINDS`.
     target : str or None
-        The command line of `cmd`, or the address of `grpc`; unquoted. None for other kinds.
+        The command line of `cmd`, the module and the class of `py`, or the address of `grpc`; unquoted. None for
+        other kinds.
     options : dict
         Typed values by key; only those given.
     """
@@ -145,6 +146,8 @@ _ONE_THREAD = tuple(key for key in _BUDGET if key != "threads")
 
 
 _ADDRESS = "HOST:PORT"
+_CLASS = "MODULE:CLASS"
+_DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"  # names of Python
 
 
 @dataclass(frozen=True)
@@ -194,6 +197,12 @@ KINDS = {
         "a program that speaks the stdio protocol",
         ("time", "iterations", "margin", "seed", "name"),
         "a command line",
+    ),
+    "py": EngineKind(
+        "mexica_ai.engines.python:PythonEngine",
+        "a class of Python code, which chooses turns or actions",
+        ("time", "iterations", "seed", "name", "weights"),
+        _CLASS,
     ),
     "grpc": EngineKind(
         "mexica_ai.engines.grpc:GrpcEngine",
@@ -248,6 +257,8 @@ def parse_spec(text: str) -> EngineSpec:
             targets.parse(target)
         except ValueError as expected:
             raise error(f"{target} is not {expected}", "BAD_ENGINE_VALUE") from None
+    if kind.target == _CLASS and not re.fullmatch(rf"{_DOTTED}:{_DOTTED}", target or ""):
+        raise error(f"{target} is not {_CLASS}, such as my_policies:Careful", "BAD_ENGINE_VALUE")
 
     options: dict[str, Any] = {}
     while at < len(text):
