@@ -1,7 +1,7 @@
 """Many games of one kind, stepped together by compiled calls: an environment for learning. It knows no game.
 
 The main loop is `_advance`: play an action, settle random events, restart the game if it is over, look at the new
-state. Arrays are numpy's and read-only; each call overwrites them.
+state. Arrays are numpy's and, but for observations, read-only; each call overwrites them.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint64_t
@@ -99,11 +99,8 @@ cdef class Batch:
     def __cinit__(self, list starts not None, int num_games, *, seed, bint legal=True, bint masks=False,
                   bint observations=False):
         cdef State start
-        cdef Stream stream
-        cdef size_t size
-        cdef int i
         if not starts:
-            raise SearchError("starts: given none; expected at least one", reason="INVALID_OPTION")
+            raise _no_starts()
         if not 1 <= num_games <= MAX_GAMES:
             raise SearchError(f"num_games: {num_games}, expected 1 to {MAX_GAMES}", reason="INVALID_OPTION")
         if masks and not legal:
@@ -111,30 +108,16 @@ cdef class Batch:
         start = starts[0]
         self.game, self.num_games, self.num_players = start.game, num_games, start.num_players
         self.ops = self.game.ops
-        self._num_starts = len(starts)
         if observations:
             require_observations(self.game)
-        for i, start in enumerate(starts):
-            if start.game is not self.game or start.num_players != self.num_players or start.is_terminal:
-                raise SearchError(f"starts[{i}]: is over, or of another game or number of seats than starts[0]; "
-                                  f"expected a state of {self.game.name} with {self.num_players} seats",
-                                  reason="INVALID_OPTION")
-        size = self.ops.state_size
-        self._states = <char*>aligned_alloc(64, num_games * size)
-        self._starts = <char*>aligned_alloc(64, self._num_starts * size)
+        self._states = <char*>aligned_alloc(64, num_games * self.ops.state_size)
         self._rngs = <bitgen_t*>malloc(num_games * sizeof(bitgen_t))
         self._buffer = <action_t*>malloc(self.ops.max_actions * sizeof(action_t))
-        if self._states == NULL or self._starts == NULL or self._rngs == NULL or self._buffer == NULL:
+        if self._states == NULL or self._rngs == NULL or self._buffer == NULL:
             raise MemoryError
-        for i, start in enumerate(starts):
-            memcpy(self._starts + i * size, start.data, size)
-        self._streams = [Stream(seed, i) for i in range(num_games)]
-        for i, stream in enumerate(self._streams):
-            self._rngs[i] = stream.bitgen[0]
         self._make_arrays(legal, masks, observations)
-        for i in range(num_games):
-            self._restart(i)
-            self._look(i)
+        self.set_starts(starts)
+        self.restart(seed)
 
     cdef int _make_arrays(self, bint legal, bint masks, bint observations) except -1:
         cdef int n = self.num_games
@@ -169,9 +152,10 @@ cdef class Batch:
         if observations:
             rows = self.observations = np.zeros((n, self.ops.observation_size), np.float32)
             self.c_observations = &rows[0, 0]
-        # A caller's changes would reach the memory unchecked: `step` trusts the lists of legal actions.
-        for array in (self.to_move, self.num_legal, self.legal, self.masks, self.observations, self.actions, self.done,
-                      self.rewards, self.scores, self.lengths):
+        # A caller's changes would reach the memory unchecked: `step` trusts the lists of legal actions, and of masks
+        # only what differs is written. Observations are only written here, so torch may have them without a copy.
+        for array in (self.to_move, self.num_legal, self.legal, self.masks, self.actions, self.done, self.rewards,
+                      self.scores, self.lengths):
             if array is not None:
                 array.setflags(write=False)
         return 0
@@ -350,13 +334,131 @@ cdef class Batch:
                 self._look(i)
         return ended
 
+    # --- where games begin
+
+    def set_starts(self, list starts not None):
+        """Let all games that begin from now on begin from other states; those that run are not changed.
+
+        Parameters
+        ----------
+        starts : list of State
+            As for the constructor; of the same game, with as many seats. Copied.
+
+        Raises
+        ------
+        SearchError
+            There is none, or one does not fit (INVALID_OPTION). Nothing is changed then.
+        """
+        cdef State start
+        cdef int i
+        cdef size_t size = self.ops.state_size
+        cdef char* memory
+        if not starts:
+            raise _no_starts()
+        for i, start in enumerate(starts):
+            self._require(start, f"starts[{i}]")
+        memory = <char*>aligned_alloc(64, len(starts) * size)
+        if memory == NULL:
+            raise MemoryError
+        for i, start in enumerate(starts):
+            memcpy(memory + i * size, start.data, size)
+        free(self._starts)
+        self._starts, self._num_starts = memory, len(starts)
+
+    def set_start(self, int i, State start not None):
+        """Put another state in the place of start i. Raises IndexError if there is none; SearchError as `set_starts`."""
+        if not 0 <= i < self._num_starts:
+            raise IndexError(f"start {i}: expected 0 to {self._num_starts - 1}")
+        self._require(start, "start")
+        memcpy(self._starts + i * self.ops.state_size, start.data, self.ops.state_size)
+
+    def restart(self, seed=None):
+        """Begin all games anew.
+
+        Parameters
+        ----------
+        seed : int, optional
+            0 <= seed < 2**63, as for the constructor; without one, the games go on with their streams.
+        """
+        cdef Stream stream
+        cdef int i
+        if seed is not None:
+            streams = [Stream(seed, i) for i in range(self.num_games)]
+            for i, stream in enumerate(streams):
+                self._rngs[i] = stream.bitgen[0]
+            self._streams = streams
+        self._clear()
+        for i in range(self.num_games):
+            self._restart(i)
+            self._look(i)
+
+    cdef int _require(self, State state, str path) except -1:
+        """Raise SearchError if no game of the batch can go on from a state."""
+        if state.game is not self.game or state.num_players != self.num_players or state.is_terminal:
+            raise SearchError(f"{path}: is over, or of another game or number of seats; expected a state of "
+                              f"{self.game.name} with {self.num_players} seats", reason="INVALID_OPTION")
+        return 0
+
     # --- single games
+
+    def set_state(self, int i, State state not None):
+        """Let game i go on from another state; its random events are drawn, and `lengths` counts from there.
+
+        Parameters
+        ----------
+        i : int
+        state : State
+            Of the batch's game, with as many seats, and not over. Copied.
+
+        Raises
+        ------
+        IndexError
+            There is no such game.
+        SearchError
+            The state does not fit, or a random event ends the game (INVALID_OPTION).
+        """
+        cdef State settled
+        self._require_game(i)
+        self._require(state, "state")
+        settled = state.copy()
+        game_settle_chance(self.ops, settled.data, &self._rngs[i])
+        self._require(settled, "state")
+        memcpy(self._state(i), settled.data, self.ops.state_size)
+        self.c_lengths[i] = 0
+        self._look(i)
+
+    cdef int _require_game(self, int i) except -1:
+        if not 0 <= i < self.num_games:
+            raise IndexError(f"game {i}: expected 0 to {self.num_games - 1}")
+        return 0
 
     def state(self, int i):
         """Return a copy of the state of game i. Raises IndexError if there is none."""
-        if not 0 <= i < self.num_games:
-            raise IndexError(f"game {i}: expected 0 to {self.num_games - 1}")
+        self._require_game(i)
         return state_wrap(self.game, self._state(i))
+
+    def observe_all(self):
+        """Return what each seat sees of each game, for a critic that knows all hands.
+
+        Returns
+        -------
+        numpy.ndarray
+            float32 [N, P, S], a new array. What no seat sees, such as the order of a deck, is in none of them.
+
+        Raises
+        ------
+        SearchError
+            The game has no observations; reason NO_OBSERVATIONS.
+        """
+        cdef int i, seat
+        require_observations(self.game)
+        found = np.empty((self.num_games, self.num_players, self.ops.observation_size), np.float32)
+        cdef float[:, :, ::1] out = found
+        with nogil:
+            for i in range(self.num_games):
+                for seat in range(self.num_players):
+                    self.ops.observe(self._state(i), seat, &out[i, seat, 0])
+        return found
 
     def observe(self, viewers):
         """Return what a seat sees of each game.
@@ -398,6 +500,11 @@ def _restore(kind, starts, num_games, wanted, states, streams, kept):
     batch = kind(starts, num_games, seed=0, **wanted)
     batch._take(states, streams, kept)
     return batch
+
+
+def _no_starts():
+    """Return the error for a batch without a state to begin from."""
+    return SearchError("starts: given none; expected at least one", reason="INVALID_OPTION")
 
 
 def _not_alike():
