@@ -10,7 +10,7 @@ from mexica_ai.cli import common
 from mexica_ai.cli.records import read_records
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.io import files, terminal
-from mexica_ai.train.export import FORMATS, RECORDS_PER_SHARD, export
+from mexica_ai.train.export import ACTIONS, FORMATS, RECORDS_PER_SHARD, export
 
 SUMMARY = "write positions, policies and results of records as data for learning"
 DESCRIPTION = f"""\
@@ -46,6 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--positions", action="store_true", help="add the seat's view of each position as JSON")
     parser.add_argument(
+        "--actions", choices=ACTIONS, help="add the fixed ids, or the features, of the legal actions (default: none)"
+    )
+    parser.add_argument(
         "--shard-records",
         type=common.argument(whole_number(1, 10**6)),
         default=RECORDS_PER_SHARD,
@@ -73,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
             iterations=args.iterations,
             seed=args.seed,
             positions=args.positions,
+            actions=args.actions,
             records_per_shard=args.shard_records,
             concurrency=concurrency,
             on_progress=lambda done, shards: progress.count(f"exporting, {done} of {shards} shards", done, shards),

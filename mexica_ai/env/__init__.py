@@ -3,8 +3,8 @@
     env = mexica_ai.env.aec("mexica", players=3, seed=1)
     games = mexica_ai.env.vector("mexica", 256, seed=1, observations=True)
 
-`schema` names the numbers of a game's observations, `action_schema` those of its actions. ``docs/env.md`` is the manual.
-PettingZoo is needed by `aec` alone (extra `rl`), OpenSpiel by `mexica_ai.env.openspiel` alone.
+`schema` names the numbers of a game's observations, `action_schema` those of its actions. ``docs/env.md`` is the
+manual. PettingZoo is needed by `aec` alone (extra `rl`), OpenSpiel by `mexica_ai.env.openspiel` alone.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ def aec(
     seed: int | None = None,
     *,
     render_mode: str | None = None,
+    actions: str | None = None,
     **options: Any,
 ) -> AECEnv:
     """Return a PettingZoo AEC environment of a game.
@@ -42,6 +43,9 @@ def aec(
         ``reset(seed=...)`` sets another one.
     render_mode : str, optional
         ``"ansi"``: `render` returns the board as text, with everything that is hidden.
+    actions : str, optional
+        ``"ids"``: actions are the game's fixed ids, which mean the same in each state. ``"features"``: the info of the
+        agent to move has ``action_features``. By default actions are indexes of the state's list of legal actions.
     **options
         The game's own, as `mexica_ai.new_game` takes them.
 
@@ -57,8 +61,9 @@ def aec(
     UnknownGameError, NotationError, PositionError
         As `mexica_ai.new_game`.
     SearchError
-        The game has no observations (reason NO_OBSERVATIONS), the seed is out of range (INVALID_SEED), or there is no
-        such render mode (INVALID_OPTION).
+        The game has no observations (reason NO_OBSERVATIONS), ids (NO_ACTION_IDS) or features of actions
+        (NO_ACTION_FEATURES), the seed is out of range (INVALID_SEED), or there is no such render mode or kind of
+        actions (INVALID_OPTION).
     """
     try:
         from mexica_ai.env.pettingzoo import wrapped
@@ -66,4 +71,4 @@ def aec(
         raise ModuleNotFoundError(
             f"aec needs {error.name}, which is not installed: pip install 'mexica-ai[rl]'", name=error.name
         ) from error
-    return wrapped(game, players, seed, render_mode, options)
+    return wrapped(game, players, seed, render_mode, actions, options)

@@ -14,7 +14,8 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from cext.core.contract.game import CHANCE, State
-from cext.core.learning.tensor import observation
+from cext.core.learning.tensor import observation, require_actions
+from mexica_ai.env.vector import check_actions
 from mexica_ai.game import registry
 from mexica_ai.game.observations import BOUND, schema
 from mexica_ai.game.position import Position, new_game
@@ -28,13 +29,21 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
 
     An observation is a dictionary: ``observation`` (float32, see `mexica_ai.env.schema`) and ``action_mask`` (int8,
     1 for the indexes of legal actions; all 0 for a seat that is not to move). The reward is a seat's share of the win,
-    when the game is over. Random events are drawn by the environment.
+    when the game is over. Random events are drawn by the environment. With the actions ``"ids"`` an action is one of
+    the game's fixed ids instead, in the mask, too. With ``"features"`` the info of the agent to move has
+    ``action_features`` (float32 [legal actions, size], see `mexica_ai.env.action_schema`).
     """
 
     metadata = {"name": "mexica_ai_v1", "render_modes": ["ansi"], "is_parallelizable": False}  # noqa: RUF012
 
     def __init__(
-        self, game: str, players: int, seed: int | None, render_mode: str | None, options: dict[str, Any]
+        self,
+        game: str,
+        players: int,
+        seed: int | None,
+        render_mode: str | None,
+        actions: str | None,
+        options: dict[str, Any],
     ) -> None:
         super().__init__()
         self.schema = schema(game)
@@ -45,9 +54,13 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
                 path="render_mode",
             )
         self.render_mode = render_mode
+        check_actions(actions)
+        require_actions(registry.get(game).rules, actions)
+        self._actions = actions
         self._game, self._players, self._options = game, players, options
         self._parts = registry.get(game)
-        self._max_actions = max_actions = registry.get(game).rules.max_actions
+        rules = self._parts.rules
+        self._max_actions = max_actions = rules.num_action_ids if actions == "ids" else rules.max_actions
         self._rng = np.random.default_rng(resolve_seed(seed))
         self._state = self._deal({})
         self.possible_agents = [f"seat_{seat}" for seat in range(self._state.num_players)]
@@ -69,7 +82,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
     def __setstate__(self, data: dict[str, Any]) -> None:
         self.__dict__.update(data)
         if self.agents:
-            self._legal = self._state.legal_actions()  # another version may number them otherwise
+            self._list()  # another version may number them otherwise
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """Return the space of an agent's observations."""
@@ -125,6 +138,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self.agent_selection = self.agents[self._state.current_player]
+        self._inform()
 
     def step(self, action: int | None) -> None:
         """Play an action of the agent to move.
@@ -142,13 +156,14 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
             index = -1 if action is None else operator.index(action)
         except TypeError:
             index = -1
-        if not 0 <= index < len(self._legal):
-            raise IllegalActionError(
-                f"action: given {quote(action)}; expected an index from 0 to {len(self._legal) - 1}"
-            )
+        if index not in self._choices:
+            expected = f"an index from 0 to {len(self._legal) - 1}"
+            if self._actions == "ids":
+                expected = "the id of a legal action"
+            raise IllegalActionError(f"action: given {quote(action)}; expected {expected}")
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        self._state.apply(self._legal[index])
+        self._state.apply(self._choices[index])
         self._settle()
         if self._state.is_terminal:
             for name, share in zip(self.possible_agents, self._state.returns(), strict=True):
@@ -157,13 +172,14 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
         else:
             self.agent_selection = self.possible_agents[self._state.current_player]
         self._accumulate_rewards()
+        self._inform()
 
     def observe(self, agent: str) -> dict[str, npt.NDArray[Any]]:
         """Return the observation of an agent."""
         seat = self.possible_agents.index(agent)
         mask = np.zeros(self._max_actions, np.int8)
         if seat == self._state.current_player:
-            mask[: len(self._legal)] = 1
+            mask[list(self._choices)] = 1
         return {"observation": observation(self._state, seat), "action_mask": mask}
 
     def render(self) -> str | None:
@@ -181,11 +197,31 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
         """Draw random events until a seat is to move or the game is over, and list the legal actions."""
         while self._state.current_player == CHANCE:
             self._state.resolve_chance(int(self._rng.integers(2**63)))
+        self._list()
+
+    def _list(self) -> None:
+        """List the legal actions, by what the environment calls them."""
         self._legal = self._state.legal_actions()
+        if self._actions == "ids":
+            self._choices = dict(zip(self._state.action_ids(), self._legal, strict=True))
+        else:
+            self._choices = dict(enumerate(self._legal))
+
+    def _inform(self) -> None:
+        """Give the features of the legal actions to the agent that is to move."""
+        for agent in self.agents:
+            self.infos[agent] = {}
+        if self._actions == "features" and not self._state.is_terminal:
+            self.infos[self.agent_selection] = {"action_features": self._state.action_features()}
 
 
 def wrapped(
-    game: str, players: int, seed: int | None, render_mode: str | None, options: dict[str, Any]
+    game: str,
+    players: int,
+    seed: int | None,
+    render_mode: str | None,
+    actions: str | None,
+    options: dict[str, Any],
 ) -> OrderEnforcingWrapper:
     """Return the environment in the wrapper that checks the order of calls."""
-    return OrderEnforcingWrapper(GameEnv(game, players, seed, render_mode, options))
+    return OrderEnforcingWrapper(GameEnv(game, players, seed, render_mode, actions, options))

@@ -47,6 +47,7 @@ def vector(
     legal: bool = True,
     masks: bool = False,
     observations: bool = False,
+    actions: str | None = None,
     starts: int | Sequence[Position] = DEFAULT_STARTS,
     **options: Any,
 ) -> VectorEnv:
@@ -69,6 +70,10 @@ def vector(
         Whether to keep masks over the lists.
     observations : bool
         Whether to keep the observation of each seat to move.
+    actions : str, optional
+        ``"ids"``: actions are the game's fixed ids, in `step` and in `masks`, and `action_ids` has those of the lists.
+        ``"features"``: `action_features` has the features of the legal actions. By default actions are indexes of the
+        lists, and mean nothing beyond their state.
     starts : int or sequence of Position
         How many new games are dealt beforehand, 1 to 2**20, or positions to begin from. A game that is over starts
         anew from one of them, drawn uniformly. Positions are full ones, all with as many seats.
@@ -81,9 +86,11 @@ def vector(
         As `mexica_ai.new_game`.
     SearchError
         An argument is out of range (reason INVALID_OPTION or INVALID_SEED), or the game has no observations
-        (NO_OBSERVATIONS), or the memory does not suffice (OUT_OF_MEMORY).
+        (NO_OBSERVATIONS), ids (NO_ACTION_IDS) or features of actions (NO_ACTION_FEATURES), or the memory does not
+        suffice (OUT_OF_MEMORY).
     """
     seed = resolve_seed(seed)
+    check_actions(actions)
     if type(num_games) is not int:
         raise _refused("num_games", num_games, "an integer")  # `Batch` checks its range
     if isinstance(starts, int):
@@ -95,7 +102,13 @@ def vector(
     else:
         starts = _checked(starts, game, players, options)
     states = [position.state for position in starts]
-    return VectorEnv(states, num_games, seed=seed, legal=legal, masks=masks, observations=observations)
+    return VectorEnv(states, num_games, seed=seed, legal=legal, masks=masks, observations=observations, actions=actions)
+
+
+def check_actions(actions: object) -> None:
+    """Raise SearchError unless it is a kind of actions, or None."""
+    if actions not in (None, "ids", "features"):
+        raise _refused("actions", actions, '"ids", "features" or None')
 
 
 def _checked(starts: Any, game: str, players: int | None, options: dict[str, Any]) -> list[Position]:

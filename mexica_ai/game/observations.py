@@ -46,9 +46,7 @@ def action_schema(game: str) -> Schema:
     entry = registry.get(game)
     found = entry.learning.actions
     if found is None or entry.rules.action_size == 0:
-        raise SearchError(
-            f"{game} has no features of actions; expected a game that has", reason="NO_ACTION_FEATURES"
-        )
+        raise SearchError(f"{game} has no features of actions; expected a game that has", reason="NO_ACTION_FEATURES")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The contract tests of what the rules say about actions for learning: ids and features."""
+"""The contract tests of what rules say about actions for learning: ids and features."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ def check_ids(case: Case) -> None:
     """Check that the ids of the legal actions of a state are distinct and in range."""
     most = case.game.rules.num_action_ids
     if most == 0:
-        is_refused = case.refused(lambda: case.start.action_id(0), SearchError)
-        case.expect(is_refused, "action_id answers, but the game has no ids", case.start)
+        is_refused = case.refused(case.start.action_ids, SearchError)
+        case.expect(is_refused, "action_ids answers, but the game has no ids", case.start)
         return
     for state in case.turns():
         legal = state.legal_actions()
-        ids = [state.action_id(action) for action in legal]
-        case.expect(all(0 <= number < most for number in ids), f"action_id is not from 0 to {most - 1}", state)
-        case.expect(len(set(ids)) == len(ids), "two legal actions have the same action_id", state)
+        ids = state.action_ids()
+        case.expect(all(0 <= number < most for number in ids), f"action_ids are not from 0 to {most - 1}", state)
+        case.expect(len(set(ids)) == len(ids) == len(legal), "two legal actions have the same of action_ids", state)
+        case.expect(state.action_id(legal[-1]) == ids[-1], "action_id is not that of action_ids", state)
         illegal = max(legal) + 1
         refused = case.refused(lambda state=state, action=illegal: state.action_id(action), IllegalActionError)
         case.expect(refused, f"action_id answers for {illegal:#x}, which is not one of legal_actions", state)

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from cext.core.learning.tensor import observation
+from cext.core.learning.tensor import observation, require_actions
 from cext.core.search.search import Search
 from mexica_ai.analysis.search import weights_for
 from mexica_ai.game import registry
-from mexica_ai.game.observations import schema
+from mexica_ai.game.observations import action_schema, schema
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record, position_at, replay
 from mexica_ai.game.schema import SEATS
@@ -33,6 +33,7 @@ from mexica_ai.train.job_file import run_jobs
 
 VERSION = 1  # of the columns
 FORMATS = ("parquet", "npz")
+ACTIONS = ("ids", "features")
 MANIFEST = "export.json"
 RECORDS_PER_SHARD = 64
 
@@ -55,6 +56,8 @@ class Settings:
         Of the searches.
     positions : bool
         Whether rows also have the seat's view as JSON.
+    actions : str or None
+        What rows also have of their legal actions: ``"ids"``, ``"features"``, or nothing.
     """
 
     game: str
@@ -62,6 +65,7 @@ class Settings:
     iterations: int | None
     seed: int
     positions: bool
+    actions: str | None = None
 
 
 @dataclass
@@ -92,6 +96,7 @@ def export(
     iterations: int | None = None,
     seed: int = 1,
     positions: bool = False,
+    actions: str | None = None,
     records_per_shard: int = RECORDS_PER_SHARD,
     concurrency: int = 1,
     on_progress: Callable[[int, int], None] = lambda done, shards: None,
@@ -114,6 +119,8 @@ def export(
         Of the searches.
     positions : bool
         Whether rows also have the seat's view as JSON.
+    actions : str, optional
+        ``"ids"`` or ``"features"``: what rows also have of their legal actions.
     records_per_shard : int
     concurrency : int
         Shards at a time.
@@ -125,8 +132,9 @@ def export(
     NotationError, UnknownGameError, PositionError, IllegalActionError
         A record is bad, or they are of several games (reason SEVERAL_GAMES), or there is none (NO_RECORD).
     SearchError
-        `format` or `records_per_shard` is out of range (reason INVALID_OPTION), the folder holds shards of another
-        export (INVALID_PATH), or as `mexica_ai.train.job_file.run_jobs`.
+        `format`, `actions` or `records_per_shard` is out of range (reason INVALID_OPTION), the game has no ids
+        (NO_ACTION_IDS) or features of actions (NO_ACTION_FEATURES), the folder holds shards of another export
+        (INVALID_PATH), or as `mexica_ai.train.job_file.run_jobs`.
     OSError
         A file cannot be written.
     """
@@ -134,9 +142,12 @@ def export(
         raise _refused("format", format, " or ".join(FORMATS))
     if type(records_per_shard) is not int or records_per_shard < 1:
         raise _refused("records_per_shard", records_per_shard, "an integer of at least 1")
+    if actions not in (None, *ACTIONS):
+        raise _refused("actions", actions, " or ".join(ACTIONS))
     if not records:
         raise NotationError("no records; expected at least one", reason="NO_RECORD")
-    settings = Settings(_game_of(records), format, iterations, seed, positions)
+    settings = Settings(_game_of(records), format, iterations, seed, positions, actions)
+    require_actions(registry.get(settings.game).rules, actions)
     shards = [records[at : at + records_per_shard] for at in range(0, len(records), records_per_shard)]
     _begin(folder, settings, records, records_per_shard)
     paths = [folder / f"shard-{number:05}.{format}" for number in range(len(shards))]
@@ -202,6 +213,8 @@ def _begin(folder: Path, settings: Settings, records: Sequence[tuple[str, bytes]
         "sha256": digest.hexdigest(),
         "observation": schema(settings.game).to_json(),
     }
+    if settings.actions == "features":
+        manifest["actions"] = action_schema(settings.game).to_json()
     if settings.iterations is not None and (weights := registry.get(settings.game).weights()) is not None:
         manifest["weights"] = weights.version
     with files.writing(folder, "--out"):
@@ -279,6 +292,10 @@ def _rows_of(text: bytes, number: int, settings: Settings) -> Iterator[Row]:
                 "returns": _from_seat(returns, seat),
                 "scores": _from_seat(scores, seat),
             }
+            if settings.actions == "ids":
+                row["action_ids"] = state.action_ids()
+            elif settings.actions == "features":
+                row["action_features"] = state.action_features()
             if settings.positions:
                 row["position"] = json.dumps(Position(settings.game, state.copy()).view(seat).to_json())
             yield row
@@ -308,6 +325,12 @@ _TYPES: dict[str, type[np.generic]] = {
 }  # fmt: skip
 
 
+def _features(rows: list[Row], settings: Settings) -> np.ndarray:
+    """Return the features of the legal actions of all rows, one after the other."""
+    none = np.zeros((0, action_schema(settings.game).size), np.float32)
+    return np.concatenate([none, *(row["action_features"] for row in rows)])
+
+
 def _write_npz(rows: list[Row], settings: Settings) -> bytes:
     columns: dict[str, Any] = {name: np.array([row[name] for row in rows], kind) for name, kind in _TYPES.items()}
     size = schema(settings.game).size
@@ -317,6 +340,10 @@ def _write_npz(rows: list[Row], settings: Settings) -> bytes:
     columns["legal_offsets"] = np.cumsum([0, *(len(row["legal"]) for row in rows)], dtype=np.int64)
     columns["legal"] = np.array([action for row in rows for action in row["legal"]], np.uint64)
     columns["visits"] = np.array([visits for row in rows for visits in row["visits"]], np.uint32)
+    if settings.actions == "ids":
+        columns["action_ids"] = np.array([number for row in rows for number in row["action_ids"]], np.int32)
+    elif settings.actions == "features":
+        columns["action_features"] = _features(rows, settings)
     if settings.positions:
         columns["position"] = np.array([row["position"] for row in rows], np.str_)
     content = io.BytesIO()
@@ -339,6 +366,13 @@ def _write_parquet(rows: list[Row], settings: Settings) -> bytes:
         columns[name] = pa.FixedSizeListArray.from_arrays(pa.array(flat, pa.float32()), SEATS)
     columns["legal"] = pa.array([row["legal"] for row in rows], pa.list_(pa.uint64()))
     columns["visits"] = pa.array([row["visits"] for row in rows], pa.list_(pa.uint32()))
+    if settings.actions == "ids":
+        columns["action_ids"] = pa.array([row["action_ids"] for row in rows], pa.list_(pa.int32()))
+    elif settings.actions == "features":
+        flat = _features(rows, settings)
+        offsets = np.cumsum([0, *(len(row["legal"]) for row in rows)], dtype=np.int32)
+        actions = pa.FixedSizeListArray.from_arrays(pa.array(flat.reshape(-1), pa.float32()), flat.shape[1])
+        columns["action_features"] = pa.ListArray.from_arrays(pa.array(offsets), actions)
     if settings.positions:
         columns["position"] = pa.array([row["position"] for row in rows], pa.string())
     content = pa.BufferOutputStream()

@@ -331,16 +331,26 @@ def test_a_copied_game_goes_on_alike(game, way):
 
 def arrays_of(games):
     names = ("to_move", "num_legal", "masks", "observations", "actions", "done", "rewards", "scores", "lengths")
+    names += ("action_features", "offsets")
     found = {name: None if (array := getattr(games, name)) is None else array.tolist() for name in names}
     if games.legal is not None:
         found["legal"] = [row[:n].tolist() for row, n in zip(games.legal, games.num_legal, strict=True)]
+    if games.action_ids is not None:
+        found["action_ids"] = [row[:n].tolist() for row, n in zip(games.action_ids, games.num_legal, strict=True)]
     return found
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("wanted", [{}, {"masks": True, "observations": True}, {"legal": False}], ids=str)
+@pytest.mark.parametrize(
+    "wanted",
+    [{}, {"masks": True, "observations": True}, {"legal": False}, {"actions": "features"},
+     {"masks": True, "actions": "ids"}],
+    ids=str,
+)  # fmt: skip
 @pytest.mark.parametrize("game", GAMES)
 def test_copied_games_go_on_alike(game, wanted, way):
+    if wanted.get("actions") == "ids" and not env.num_action_ids(game):
+        pytest.skip(f"{game} has no ids of actions")
     games = env.vector(game, 5, players=2, seed=3, starts=4, **wanted)
     games.step_random(61)
     twin = WAYS[way](games)
@@ -348,7 +358,8 @@ def test_copied_games_go_on_alike(game, wanted, way):
         assert arrays_of(twin) == arrays_of(games)
         for each in (games, twin):
             if wanted != {"legal": False}:
-                each.step(each.num_legal // 2)
+                indexes = each.num_legal // 2
+                each.step(indexes if each.action_ids is None else each.action_ids[range(5), indexes])
             each.step_random(50 * step + 1)  # ends games, and draws new starts
     assert all(not array.flags.writeable for array in (twin.done, twin.rewards, twin.to_move))
 

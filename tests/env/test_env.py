@@ -1,6 +1,7 @@
 """The environments: PettingZoo's own tests, the games that are stepped together, OpenSpiel's own test."""
 
 import importlib.util
+import itertools
 
 import numpy as np
 import pytest
@@ -156,6 +157,101 @@ def test_what_games_stepped_together_refuse():
     over.push("take 1 1")
     with pytest.raises(SearchError, match=r"starts\[1\]: is over"):
         env.vector("nim", 1, starts=[ai.new_game("nim"), over])
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_features_of_games_stepped_together(game):
+    games = env.vector(game, 5, players=2, seed=5, actions="features", starts=2)
+    layout = env.action_schema(game)
+    for step in range(30):
+        assert games.offsets.dtype == np.int64
+        assert games.offsets.tolist() == [0, *np.cumsum(games.num_legal)]
+        rows = games.action_features
+        assert rows.dtype == np.float32
+        assert rows.shape == (games.offsets[-1], layout.size)
+        for i, (begin, end) in enumerate(itertools.pairwise(games.offsets)):
+            np.testing.assert_array_equal(rows[begin:end], games.state(i).action_features())
+        rows[:] = 1  # is written anew
+        games.step(games.num_legal // 2) if step % 2 else games.step_random(17)
+
+
+def test_the_ids_of_games_stepped_together():
+    games = env.vector("nim", 4, players=2, seed=5, masks=True, actions="ids", piles=[2, 7, 1])
+    assert games.masks.shape == (4, env.num_action_ids("nim"))
+    rng = np.random.default_rng(1)
+    ended = 0
+    for _ in range(200):
+        for i in range(4):
+            ids = games.action_ids[i, : games.num_legal[i]].tolist()
+            assert ids == games.state(i).action_ids()
+            assert np.flatnonzero(games.masks[i]).tolist() == sorted(ids)
+        chosen = rng.integers(games.num_legal)
+        played = games.legal[range(4), chosen].tolist()
+        ended += games.step(games.action_ids[range(4), chosen])
+        assert games.actions.tolist() == played
+    assert ended > 10
+    before = [games.state(i) for i in range(4)]
+    wrong = games.action_ids[:, 0].copy()
+    for number in (503, 504, -1, 2**40, int(np.flatnonzero(games.masks[2] == 0)[0])):
+        wrong = wrong.astype(np.int64)
+        wrong[2] = number
+        with pytest.raises(ValueError, match=rf"^actions\[2\]: given {number}; expected the id of a legal action$"):
+            games.step(wrong)
+    assert [games.state(i) for i in range(4)] == before
+    with pytest.raises(ValueError, match="read-only"):
+        games.action_ids[:] = 1
+
+
+@pytest.mark.parametrize("make", [lambda **options: env.vector("mexica", 2, seed=1, starts=1, **options), env.aec])
+def test_actions_that_a_game_does_not_have_are_refused(make):
+    if make is env.aec:
+        pytest.importorskip("pettingzoo")
+    with pytest.raises(SearchError, match=r'^actions: given "text"; expected "ids", "features" or None$') as caught:
+        make(actions="text")
+    assert (caught.value.reason, caught.value.path) == ("INVALID_OPTION", "actions")
+    with pytest.raises(SearchError, match="mexica has no ids of actions") as caught:
+        make(actions="ids")
+    assert caught.value.reason == "NO_ACTION_IDS"
+
+
+def test_features_need_lists():
+    with pytest.raises(SearchError, match="with legal"):
+        env.vector("nim", 2, legal=False, actions="features")
+
+
+@needs_pettingzoo
+def test_ids_by_pettingzoos_interface():
+    from pettingzoo.test import api_test
+
+    api_test(env.aec("nim", players=3, seed=1, actions="ids"), num_cycles=50)
+    one = env.aec("nim", players=2, piles=[3, 1], actions="ids")
+    one.reset(seed=1)
+    assert one.action_space("seat_0").n == len(one.last()[0]["action_mask"]) == env.num_action_ids("nim")
+    assert np.flatnonzero(one.last()[0]["action_mask"]).tolist() == one.unwrapped.position.state.action_ids()
+    with pytest.raises(IllegalActionError, match="given 3; expected the id of a legal action"):
+        one.step(3)
+    one.step(2)
+    assert one.unwrapped.legal == ["take 1 2"]
+
+
+@needs_pettingzoo
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("game", GAMES)
+def test_features_by_pettingzoos_interface(game):
+    from pettingzoo.test import api_test
+
+    api_test(env.aec(game, players=2, seed=1, actions="features"), num_cycles=50)
+    one = env.aec(game, players=2, seed=3, actions="features")
+    one.reset()
+    for _ in range(20):
+        observation, _, termination, _, info = one.last()
+        if termination:
+            break
+        rows = info["action_features"]
+        assert len(rows) == observation["action_mask"].sum()
+        np.testing.assert_array_equal(rows, one.unwrapped.position.state.action_features())
+        assert [bool(one.infos[agent]) for agent in one.agents].count(True) == 1
+        one.step(len(rows) // 2)
 
 
 def test_observations_of_chosen_seats():

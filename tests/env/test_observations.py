@@ -8,7 +8,7 @@ import pytest
 
 import mexica_ai as ai
 from cext.core.contract.game import CHANCE
-from mexica_ai.env import observe, schema
+from mexica_ai.env import action_schema, observe, schema
 from mexica_ai.game import registry
 from mexica_ai.game.observations import BOUND
 from mexica_ai.io.errors import PositionError
@@ -51,6 +51,16 @@ def test_the_schema_is_the_layout(game):
         layout.split(np.zeros(layout.size + 1))
 
 
+@pytest.mark.parametrize("game", GAMES)
+def test_the_schema_of_actions_is_the_layout(game):
+    layout = action_schema(game)
+    assert layout.game == game
+    assert layout.size == registry.get(game).rules.action_size
+    names = [field.name for field in layout.fields]
+    assert len(set(names)) == len(names)
+    assert "players" not in names
+
+
 @pytest.mark.parametrize("players", [2, 3, 4])
 @pytest.mark.parametrize("game", GAMES)
 def test_nothing_hidden_shows(game, players):
@@ -70,13 +80,13 @@ def test_nothing_hidden_shows(game, players):
 @pytest.mark.parametrize("game", GAMES)
 def test_the_manual_has_the_schema(game):
     text = (Path(__file__).parents[2] / "docs" / "env.md").read_text()
-    layout = schema(game)
-    rows = [
-        f"| `{field.name}` | {'x'.join(map(str, field.shape)) or '1'} | {field.scale:g} | {field.help} |"
-        for field in layout.fields
-    ]
-    table = "\n".join(["| field | shape | scale | |", "| --- | --- | --- | --- |", *rows])
-    assert f"Version {layout.version}, {layout.size:,} numbers.\n\n{table}\n" in text
+    for layout in (schema(game), action_schema(game)):
+        rows = [
+            f"| `{field.name}` | {'x'.join(map(str, field.shape)) or '1'} | {field.scale:g} | {field.help} |"
+            for field in layout.fields
+        ]
+        table = "\n".join(["| field | shape | scale | |", "| --- | --- | --- | --- |", *rows])
+        assert f"Version {layout.version}, {layout.size:,} numbers.\n\n{table}\n" in text
     assert f"{game} {registry.get(game).rules.max_actions:,}" in text
 
 

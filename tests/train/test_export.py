@@ -102,16 +102,37 @@ def test_an_export_goes_on_where_it_stopped(tmp_path):
     assert manifest["observation"] == env.schema("nim").to_json()
 
 
-def test_both_formats_hold_the_same():
+@pytest.mark.parametrize("actions", ["ids", "features"])
+def test_rows_have_what_is_known_of_the_actions(tmp_path, actions):
+    export(records(2), tmp_path, Here(), format="npz", actions=actions)
+    data = load(tmp_path, 0)
+    for i, number in enumerate(data["record"]):
+        record, turn = json.loads(nim_record(number)), int(data["turn"][i])
+        position = ai.position_at(record, turn)
+        for text in record["turns"][turn][: data["action"][i]]:
+            position.push_action(text)
+        state = position.state
+        expected = state.action_ids() if actions == "ids" else state.action_features()
+        rows = slice(data["legal_offsets"][i], data["legal_offsets"][i + 1])
+        np.testing.assert_array_equal(data[f"action_{actions}"][rows], expected)
+    manifest = json.loads((tmp_path / MANIFEST).read_text())
+    assert manifest["settings"]["actions"] == actions
+    assert manifest.get("actions") == (env.action_schema("nim").to_json() if actions == "features" else None)
+
+
+@pytest.mark.parametrize("actions", [None, "ids", "features"])
+def test_both_formats_hold_the_same(actions):
     parquet = pytest.importorskip("pyarrow.parquet")
     found = {}
     for format in ("npz", "parquet"):
-        data, found[format], _ = make_shard(records(2), 0, Settings("nim", format, 20, 3, True))
+        data, found[format], _ = make_shard(records(2), 0, Settings("nim", format, 20, 3, True, actions))
         found[format] = np.load(io.BytesIO(data)) if format == "npz" else parquet.read_table(io.BytesIO(data))
     table, arrays = found["parquet"], found["npz"]
     for name in ("record", "turn", "action", "seat", "played", "searched", "observation", "value", "returns", "scores"):
         assert table[name].to_pylist() == arrays[name].tolist()
-    for name in ("legal", "visits"):
+    kept = [f"action_{actions}"] if actions else []
+    assert [name for name in table.column_names if name.startswith("action_")] == kept
+    for name in ("legal", "visits", *kept):
         assert [one for row in table[name].to_pylist() for one in row] == arrays[name].tolist()
     assert table["position"].to_pylist() == arrays["position"].tolist()
 
@@ -213,6 +234,7 @@ def test_a_record_without_a_game_is_named(tmp_path, text, message):
     ("options", "message"),
     [
         ({"format": "csv"}, 'format: given "csv"; expected parquet or npz'),
+        ({"actions": "text"}, 'actions: given "text"; expected ids or features'),
         ({"records_per_shard": 0}, "records_per_shard: given 0; expected an integer of at least 1"),
         ({"records_per_shard": 2.5}, "records_per_shard: given 2.5; expected an integer of at least 1"),
     ],

@@ -107,8 +107,7 @@ ctypedef struct GameOps:
     void (*observe)(const void* state, int viewer, float* out) noexcept nogil
 
     # --- actions for learning: 0 and NULL where the game has none
-    int num_action_ids          # how many ids there are: actions that mean the same in each state, few enough for a
-                                # network to have an output for each
+    int num_action_ids          # ids of actions: each means the same in every state, and they are few enough to list
     # The id of a legal action, 0 to num_action_ids - 1; those of the legal actions of a state differ.
     int (*action_id)(const void* state, action_t action) noexcept nogil
     int action_size             # floats of an action

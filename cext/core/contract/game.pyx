@@ -244,12 +244,27 @@ cdef class State:
         SearchError
             If the game has no ids of actions; reason NO_ACTION_IDS.
         """
+        self._require_ids()
+        if not self._is_listed(action):
+            raise IllegalActionError(f"action {action:#x} is not legal here")
+        return self.game.ops.action_id(self.data, action)
+
+    def action_ids(self):
+        """Return the fixed ids of the legal actions, in the order of `legal_actions`.
+
+        Raises
+        ------
+        SearchError
+            If the game has no ids of actions; reason NO_ACTION_IDS.
+        """
+        self._require_ids()
+        return [self.game.ops.action_id(self.data, action) for action in self.legal_actions()]
+
+    def _require_ids(self):
+        """Raise SearchError if the game has no ids of actions."""
         if self.game.ops.action_id == NULL:
             raise SearchError(f"{self.game.name} has no ids of actions; expected a game that has",
                               reason="NO_ACTION_IDS")
-        if action not in self.legal_actions():
-            raise IllegalActionError(f"action {action:#x} is not legal here")
-        return self.game.ops.action_id(self.data, action)
 
     def action_features(self):
         """Return what the seat to move knows about its legal actions.
@@ -298,10 +313,13 @@ cdef class State:
         -------
         bool
         """
-        cdef action_t* buffer
         if self.game.ops.accepts_action != NULL and self.game.ops.accepts_action(self.data, action):
             return True
-        buffer = <action_t*>malloc(self.game.ops.max_actions * sizeof(action_t))
+        return self._is_listed(action)
+
+    def _is_listed(self, action_t action):
+        """Return whether an action is one of `legal_actions`."""
+        cdef action_t* buffer = <action_t*>malloc(self.game.ops.max_actions * sizeof(action_t))
         if buffer == NULL:
             raise MemoryError
         try:

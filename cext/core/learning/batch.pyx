@@ -1,11 +1,11 @@
 """Many games of one kind, stepped together by compiled calls: an environment for learning. It knows no game.
 
 The main loop is `_advance`: play an action, settle random events, restart the game if it is over, look at the new
-state. Arrays are numpy's and, but for observations, read-only; each call overwrites them.
+state. Arrays are numpy's and, but for observations and features, read-only; each call overwrites them.
 """
 
-from libc.stdint cimport int32_t, uint8_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from numpy.random cimport bitgen_t
@@ -16,7 +16,7 @@ from cext.core.contract.errors import SearchError
 from cext.core.contract.game cimport Game, GameOps, State, game_apply, game_settle_chance, state_wrap
 from cext.core.contract.playout cimport playout_random_action
 from cext.core.contract.rng cimport Stream, rng_below
-from cext.core.learning.tensor import require_observations
+from cext.core.learning.tensor import require_actions, require_observations
 from cext.core.contract.types cimport MAX_SEATS, TERMINAL, action_t, aligned_alloc
 
 MAX_GAMES = 1 << 20
@@ -26,8 +26,8 @@ _KEPT = ("actions", "done", "rewards", "scores", "lengths")  # the arrays that d
 cdef class Batch:
     """Games that are stepped together, each restarted when it is over.
 
-    In the shapes, N is the number of games, P that of seats, A is ``game.max_actions`` and S is
-    ``game.observation_size``.
+    In the shapes, N is the number of games, P that of seats, A is ``game.max_actions``, S is
+    ``game.observation_size``, I is ``game.num_action_ids`` and F is ``game.action_size``.
 
     Parameters
     ----------
@@ -44,6 +44,9 @@ cdef class Batch:
         Whether to keep masks over the lists of legal actions; only with `legal`.
     observations : bool
         Whether to keep the observation of each seat to move.
+    actions : str or None
+        ``"ids"``: `step` and `masks` have the fixed ids of actions instead of indexes. ``"features"``: keep the
+        features of legal actions. Only with `legal`.
 
     Attributes
     ----------
@@ -54,7 +57,13 @@ cdef class Batch:
     legal : numpy.ndarray or None
         uint64 [N, A]. The first `num_legal` of a row are the legal actions, ascending; the rest means nothing.
     masks : numpy.ndarray or None
-        int8 [N, A], 1 for the indexes of legal actions, else 0.
+        int8 [N, A], 1 for the indexes of legal actions, else 0; with ids int8 [N, I], 1 for those of legal actions.
+    action_ids : numpy.ndarray or None
+        int32 [N, A] with ids. The first `num_legal` of a row are those of the legal actions, in the order of `legal`.
+    action_features : numpy.ndarray or None
+        float32 [sum of num_legal, F] with features: those of the legal actions of all games, one after the other.
+    offsets : numpy.ndarray or None
+        int64 [N + 1] with features. The rows of game i begin at offsets[i], the last entry is their number.
     observations : numpy.ndarray or None
         float32 [N, S], what the seat to move sees.
     actions : numpy.ndarray
@@ -71,12 +80,14 @@ cdef class Batch:
     Raises
     ------
     SearchError
-        An argument is out of range (INVALID_OPTION), or the game has no observations (NO_OBSERVATIONS).
+        An argument is out of range (INVALID_OPTION), or the game has no observations (NO_OBSERVATIONS), no ids
+        (NO_ACTION_IDS) or no features of actions (NO_ACTION_FEATURES).
     """
 
     cdef readonly Game game
     cdef readonly int num_games, num_players
     cdef readonly object to_move, num_legal, legal, masks, observations, actions, done, rewards, scores, lengths
+    cdef readonly object action_ids, action_features, offsets
     cdef const GameOps* ops
     cdef char* _states
     cdef char* _starts
@@ -84,6 +95,8 @@ cdef class Batch:
     cdef action_t* _buffer
     cdef int _num_starts
     cdef list _streams
+    cdef void* _cache                   # of observe_actions; NULL without
+    cdef object _rows                   # what action_features is a part of
     # The arrays' memory; NULL for those that are left out.
     cdef int32_t* c_to_move
     cdef int32_t* c_num_legal
@@ -95,9 +108,13 @@ cdef class Batch:
     cdef float* c_rewards
     cdef float* c_scores
     cdef int32_t* c_lengths
+    cdef int32_t* c_action_ids
+    cdef int32_t* c_index_of            # [N, I] the index of a legal action, by its id; else anything
+    cdef int64_t* c_offsets
+    cdef float* c_features
 
     def __cinit__(self, list starts not None, int num_games, *, seed, bint legal=True, bint masks=False,
-                  bint observations=False):
+                  bint observations=False, actions=None):
         cdef State start
         if not starts:
             raise _no_starts()
@@ -105,21 +122,26 @@ cdef class Batch:
             raise SearchError(f"num_games: {num_games}, expected 1 to {MAX_GAMES}", reason="INVALID_OPTION")
         if masks and not legal:
             raise SearchError("masks: given without legal; expected legal, too", reason="INVALID_OPTION")
+        if actions is not None and (actions not in ("ids", "features") or not legal):
+            raise SearchError(f"actions: given {actions!r}; expected 'ids' or 'features', with legal, or None",
+                              reason="INVALID_OPTION")
         start = starts[0]
         self.game, self.num_games, self.num_players = start.game, num_games, start.num_players
         self.ops = self.game.ops
         if observations:
             require_observations(self.game)
+        require_actions(self.game, actions)
         self._states = <char*>aligned_alloc(64, num_games * self.ops.state_size)
         self._rngs = <bitgen_t*>malloc(num_games * sizeof(bitgen_t))
         self._buffer = <action_t*>malloc(self.ops.max_actions * sizeof(action_t))
         if self._states == NULL or self._rngs == NULL or self._buffer == NULL:
             raise MemoryError
-        self._make_arrays(legal, masks, observations)
+        self._make_arrays(legal, masks, observations, actions == "ids")
+        self._make_action_arrays(actions)
         self.set_starts(starts)
         self.restart(seed)
 
-    cdef int _make_arrays(self, bint legal, bint masks, bint observations) except -1:
+    cdef int _make_arrays(self, bint legal, bint masks, bint observations, bint by_id) except -1:
         cdef int n = self.num_games
         cdef int32_t[::1] ints
         cdef uint64_t[::1] words
@@ -146,7 +168,7 @@ cdef class Batch:
             lists = self.legal = np.zeros((n, self.ops.max_actions), np.uint64)
             self.c_legal = &lists[0, 0]
         if masks:
-            self.masks = np.zeros((n, self.ops.max_actions), np.int8)
+            self.masks = np.zeros((n, self.ops.num_action_ids if by_id else self.ops.max_actions), np.int8)
             sets = self.masks.view(np.uint8)
             self.c_masks = &sets[0, 0]
         if observations:
@@ -160,7 +182,30 @@ cdef class Batch:
                 array.setflags(write=False)
         return 0
 
+    cdef int _make_action_arrays(self, actions) except -1:
+        cdef int32_t[:, ::1] numbers
+        cdef int64_t[::1] places
+        if actions == "ids":
+            numbers = self.action_ids = np.zeros((self.num_games, self.ops.max_actions), np.int32)
+            self.c_action_ids = &numbers[0, 0]
+            self.action_ids.setflags(write=False)
+            self.c_index_of = <int32_t*>calloc(<size_t>self.num_games * self.ops.num_action_ids, sizeof(int32_t))
+            if self.c_index_of == NULL:
+                raise MemoryError
+        elif actions == "features":
+            places = self.offsets = np.zeros(self.num_games + 1, np.int64)
+            self.c_offsets = &places[0]
+            self.offsets.setflags(write=False)
+            if self.ops.cache_size > 0:
+                self._cache = aligned_alloc(64, self.ops.cache_size)
+                if self._cache == NULL:
+                    raise MemoryError
+                memset(self._cache, 0, self.ops.cache_size)
+        return 0
+
     def __dealloc__(self):
+        free(self._cache)
+        free(self.c_index_of)
         free(self._states)
         free(self._starts)
         free(self._rngs)
@@ -175,6 +220,7 @@ cdef class Batch:
         starts = [state_wrap(self.game, self._starts + <size_t>i * self.ops.state_size)
                   for i in range(self._num_starts)]
         wanted = {name: getattr(self, name) is not None for name in ("legal", "masks", "observations")}
+        wanted["actions"] = "ids" if self.action_ids is not None else None if self.offsets is None else "features"
         states = [self.state(i) for i in range(self.num_games)]
         streams = [stream._bit_generator.state for stream in self._streams]
         kept = {name: getattr(self, name).copy() for name in _KEPT}
@@ -202,6 +248,7 @@ cdef class Batch:
             array.setflags(write=False)
         for i in range(self.num_games):
             self._look(i)
+        self._describe()
 
     # --- the main loop
 
@@ -225,7 +272,9 @@ cdef class Batch:
             n = ops.legal_actions(self._state(i), self.c_legal + row)
             before = self.c_num_legal[i]
             self.c_num_legal[i] = n
-            if self.c_masks != NULL:
+            if self.c_action_ids != NULL:
+                self._number(i, before)
+            elif self.c_masks != NULL:
                 if n > before:
                     memset(self.c_masks + row + before, 1, n - before)
                 else:
@@ -233,6 +282,44 @@ cdef class Batch:
         if self.c_observations != NULL:
             ops.observe(self._state(i), self.c_to_move[i],
                         self.c_observations + <size_t>i * ops.observation_size)
+
+    cdef void _number(self, int i, int before) noexcept nogil:
+        """Fill in the ids of the legal actions of a game, which has had `before` of them."""
+        cdef int32_t* ids = self.c_action_ids + <size_t>i * self.ops.max_actions
+        cdef const action_t* legal = self.c_legal + <size_t>i * self.ops.max_actions
+        cdef int32_t* index_of = self.c_index_of + <size_t>i * self.ops.num_action_ids
+        cdef uint8_t* mask = self.c_masks + <size_t>i * self.ops.num_action_ids
+        cdef int k
+        if self.c_masks != NULL:
+            for k in range(before):
+                mask[ids[k]] = 0
+        for k in range(self.c_num_legal[i]):
+            ids[k] = self.ops.action_id(self._state(i), legal[k])
+            index_of[ids[k]] = k
+            if self.c_masks != NULL:
+                mask[ids[k]] = 1
+
+    cdef int _describe(self) except -1:
+        """Fill in the features of the legal actions of all games."""
+        cdef const GameOps* ops = self.ops
+        cdef float[:, ::1] rows
+        cdef int64_t size = 0
+        cdef int i
+        if self.c_offsets == NULL:
+            return 0
+        for i in range(self.num_games):
+            self.c_offsets[i] = size
+            size += self.c_num_legal[i]
+        self.c_offsets[self.num_games] = size
+        if self._rows is None or len(self._rows) < size:
+            rows = self._rows = np.empty((size + size // 2, ops.action_size), np.float32)
+            self.c_features = &rows[0, 0]
+        self.action_features = self._rows[:size]
+        with nogil:
+            for i in range(self.num_games):
+                ops.observe_actions(self._cache, self._state(i), self.c_legal + <size_t>i * ops.max_actions,
+                                    self.c_num_legal[i], self.c_features + self.c_offsets[i] * ops.action_size)
+        return 0
 
     cdef void _clear(self) noexcept nogil:
         """Forget which games have ended."""
@@ -267,7 +354,7 @@ cdef class Batch:
         Parameters
         ----------
         actions : array of int
-            [N], for each game the index of an action in its row of `legal`.
+            [N], for each game the index of an action in its row of `legal`; with ids the id of a legal action.
 
         Returns
         -------
@@ -279,7 +366,7 @@ cdef class Batch:
         SearchError
             The batch has no lists of legal actions (INVALID_OPTION).
         ValueError
-            `actions` has another shape, or an index is out of range. Nothing is played then.
+            `actions` has another shape, or an action is out of range or not legal. Nothing is played then.
 
         Notes
         -----
@@ -292,6 +379,8 @@ cdef class Batch:
         if given.shape != (self.num_games,) or given.dtype.kind not in "iu":
             raise ValueError(f"actions: given {given.dtype} of shape {given.shape}; "
                              f"expected integers of shape {(self.num_games,)}")
+        if self.c_action_ids != NULL:
+            given = self._indexes(given)
         wrong = np.flatnonzero((given < 0) | (given >= self.num_legal))
         if wrong.size:
             raise ValueError(f"actions[{wrong[0]}]: given {given[wrong[0]]}; "
@@ -302,7 +391,26 @@ cdef class Batch:
             for i in range(self.num_games):
                 ended += self._advance(i, self.c_legal[<size_t>i * self.ops.max_actions + chosen[i]])
                 self._look(i)
+        self._describe()
         return ended
+
+    def _indexes(self, given):
+        """Return the indexes of legal actions with these ids; ValueError if one is not the id of a legal action."""
+        cdef int i, k, number
+        cdef const int64_t[::1] numbers = np.ascontiguousarray(np.clip(given, -1, self.ops.num_action_ids), np.int64)
+        found = np.empty(self.num_games, np.int32)
+        cdef int32_t[::1] indexes = found
+        for i in range(self.num_games):
+            number = <int>numbers[i]
+            k = -1
+            if 0 <= number < self.ops.num_action_ids:
+                k = self.c_index_of[<size_t>i * self.ops.num_action_ids + number]
+            # An index of an earlier state may be left in the table.
+            if not (0 <= k < self.c_num_legal[i]
+                    and self.c_action_ids[<size_t>i * self.ops.max_actions + k] == number):
+                raise ValueError(f"actions[{i}]: given {given[i]}; expected the id of a legal action")
+            indexes[i] = k
+        return found
 
     def step_random(self, int count=1):
         """Play actions of the game's reference random player in each game.
@@ -332,6 +440,7 @@ cdef class Batch:
                     ended += self._advance(i, playout_random_action(self.ops, self._state(i), &self._rngs[i],
                                                                     self._buffer))
                 self._look(i)
+        self._describe()
         return ended
 
     # --- where games begin
@@ -366,7 +475,7 @@ cdef class Batch:
         self._starts, self._num_starts = memory, len(starts)
 
     def set_start(self, int i, State start not None):
-        """Put another state in the place of start i. Raises IndexError if there is none; SearchError as `set_starts`."""
+        """Replace start i by another state. Raises IndexError if there is none; SearchError as `set_starts`."""
         if not 0 <= i < self._num_starts:
             raise IndexError(f"start {i}: expected 0 to {self._num_starts - 1}")
         self._require(start, "start")
@@ -391,6 +500,7 @@ cdef class Batch:
         for i in range(self.num_games):
             self._restart(i)
             self._look(i)
+        self._describe()
 
     cdef int _require(self, State state, str path) except -1:
         """Raise SearchError if no game of the batch can go on from a state."""
@@ -426,6 +536,7 @@ cdef class Batch:
         memcpy(self._state(i), settled.data, self.ops.state_size)
         self.c_lengths[i] = 0
         self._look(i)
+        self._describe()
 
     cdef int _require_game(self, int i) except -1:
         if not 0 <= i < self.num_games:

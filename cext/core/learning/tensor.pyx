@@ -12,6 +12,22 @@ def require_observations(Game game not None):
         raise SearchError(f"{game.name} has no observations; expected a game that has", reason="NO_OBSERVATIONS")
 
 
+def require_actions(Game game not None, actions):
+    """Raise SearchError if a game lacks what is asked for of its actions.
+
+    Parameters
+    ----------
+    game : Game
+    actions : str or None
+        ``"ids"`` (reason NO_ACTION_IDS) or ``"features"`` (NO_ACTION_FEATURES).
+    """
+    if actions == "ids" and game.ops.action_id == NULL:
+        raise SearchError(f"{game.name} has no ids of actions; expected a game that has", reason="NO_ACTION_IDS")
+    if actions == "features" and game.ops.observe_actions == NULL:
+        raise SearchError(f"{game.name} has no features of actions; expected a game that has",
+                          reason="NO_ACTION_FEATURES")
+
+
 def observation(State state not None, int viewer):
     """Return what a seat sees of a state.
 

@@ -19,7 +19,7 @@ from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts
                                      rules_draw_outcome, rules_legal_actions, rules_returns, rules_score)
 from cext.games.coatl.state cimport (CoatlStateC, state_check, state_check_name, state_current_player, state_describe,
                                      state_fill, state_hash)
-from cext.games.coatl.tensor cimport OBSERVATION_SIZE, tensor_observe
+from cext.games.coatl.tensor cimport ACTION_SIZE, OBSERVATION_SIZE, tensor_observe, tensor_observe_actions
 from cext.games.coatl.weights cimport CoatlWeightsC
 
 
@@ -85,6 +85,8 @@ _ops.playout_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>polic
 _ops.evaluate = <void (*)(const void*, void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
 _ops.observation_size = OBSERVATION_SIZE
 _ops.observe = tensor_observe
+_ops.action_size = ACTION_SIZE
+_ops.observe_actions = tensor_observe_actions
 
 # A random event follows nearly every turn. That value was found by matches, the other by forecasts (docs/learnt.md).
 GAME = game_create(&_ops, {"events_exponent": 0.25, "best_reply": 1.0})

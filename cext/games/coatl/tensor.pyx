@@ -1,14 +1,22 @@
-"""Observations of Coatl: everything open, and the cards whose place the viewer knows."""
+"""Observations of Coatl: everything open, and the cards whose place the viewer knows; and features of actions."""
 
-from libc.stdint cimport uint16_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint64_t
+from libc.string cimport memcpy
 
 from cext.core.contract.sets cimport set_first
 from cext.core.learning.tensor cimport (tensor_bits, tensor_bytes, tensor_distance, tensor_head, tensor_number,
                                         tensor_one_hot, tensor_seat, tensor_zeros)
-from cext.games.coatl.cards cimport FACE_OF
-from cext.games.coatl.rules cimport rules_score
-from cext.games.coatl.state cimport (BODIES, DISCARDED, IN_DECK, IN_HAND, NO_CARD, ON_DISPLAY, PUT_AWAY, THIRD, CoatlC,
-                                     CoatlStateC, state_current_player, state_seen_by_all)
+from cext.games.coatl.cards cimport FACE_OF, PAIR_A, PAIR_B
+from cext.games.coatl.evaluation cimport CoatlCacheC, evaluation_outlook
+from cext.games.coatl.rules cimport MAX_ACTIONS, rules_apply_action, rules_score
+from cext.games.coatl.state cimport (ADD, BODIES, BODY, CLOSE, DISCARD, DISCARDED, DRAW, IN_DECK, IN_HAND, KEEP,
+                                     NO_CARD, ON_DISPLAY, PERFECT, PLAY, PROMISE, PUT_AWAY, START, TAKE, TEMPLE, THIRD,
+                                     CoatlC, CoatlStateC, TableC, action_a, action_b, action_card, action_coatl,
+                                     action_kind, action_side, action_verb, coatl_points, state_coatl,
+                                     state_current_player, state_num_stored, state_seen_by_all)
+
+cdef enum:
+    MAX_KEPT = 3                # prophecies that a seat keeps
 
 
 cdef float* _faces(float* out, uint64_t cards) noexcept nogil:
@@ -132,3 +140,97 @@ cdef void tensor_observe(const void* data, int viewer, float* out) noexcept nogi
     out = tensor_number(out, state.table.last_round)
     tensor_one_hot(out, tensor_distance(viewer, state.table.ending_seat, n) if state.table.ending == THIRD else -1,
                    MAX_SEATS)
+
+
+# --- actions
+
+cdef inline bint _is_about_a_coatl(int verb) noexcept nogil:
+    return verb == ADD or verb == PLAY or verb == TEMPLE or verb == CLOSE
+
+
+cdef float* _target(float* out, action_t action) noexcept nogil:
+    """Write the verb of an action, and the pieces, cards and places that it names."""
+    cdef int i, verb = action_verb(action), kind = action_kind(action), card = action_card(action, 0)
+    cdef bint has_piece = verb == TAKE or verb == START or verb == ADD or verb == PERFECT
+    cdef float* colors
+    cdef float* faces
+    out = tensor_one_hot(out, verb - 1, ACTION_VERBS)
+    out = tensor_one_hot(out, kind if has_piece else -1, NUM_KINDS)
+    colors = out
+    out = tensor_zeros(out, NUM_COLORS)
+    if has_piece:
+        colors[action_a(action)] += 1
+        if kind == BODY and (verb == TAKE or verb == PERFECT):
+            colors[action_b(action)] += 1
+    faces = out
+    out = tensor_zeros(out, NUM_FACES)
+    if verb == KEEP:
+        for i in range(MAX_KEPT):
+            if action_card(action, i) >= 0:
+                faces[action_card(action, i)] += 1
+    elif (verb == DRAW or verb == PLAY or verb == DISCARD) and card >= 0:
+        faces[card] = 1
+    out = tensor_one_hot(out, card if verb == TEMPLE or verb == PROMISE else -1, NUM_TEMPLES)
+    out = tensor_one_hot(out, action_coatl(action) if _is_about_a_coatl(verb) else -1, COATLS)
+    return tensor_one_hot(out, action_side(action) if verb == ADD and kind == BODY else -1, 2)
+
+
+cdef float* _stock(float* out, const CoatlStateC* state, action_t action) noexcept nogil:
+    """Write what the seat to move has stored, and what is on the supply board, of the pieces of an action."""
+    cdef const TableC* table = &state.table
+    cdef const uint8_t* own = table.stored[table.to_move][action_kind(action)]
+    cdef int pair, verb = action_verb(action), kind = action_kind(action), a = action_a(action), b = action_b(action)
+    cdef int stored = 0, supplied = 0
+    if verb == TAKE or verb == PERFECT or verb == START or verb == ADD:
+        stored = own[a]
+        if kind == BODY and (verb == TAKE or verb == PERFECT) and a != b:
+            stored += own[b]
+        if kind != BODY:
+            supplied = table.supply[kind][a]
+        else:
+            for pair in range(NUM_PAIRS):
+                supplied += table.pairs[pair] * ((PAIR_A[pair] == a) + (PAIR_B[pair] == a))
+                if (verb == TAKE or verb == PERFECT) and a != b:
+                    supplied += table.pairs[pair] * ((PAIR_A[pair] == b) + (PAIR_B[pair] == b))
+    out = tensor_number(out, stored)
+    return tensor_number(out, supplied)
+
+
+cdef void tensor_observe_actions(void* cache, const void* data, const action_t* actions, int n,
+                                 float* out) noexcept nogil:
+    # The action is played on a copy. What it would uncover is a random event, which is not resolved.
+    cdef const CoatlStateC* state = <const CoatlStateC*>data
+    cdef const CoatlC* coatl
+    cdef CoatlStateC after
+    cdef float outlooks[MAX_ACTIONS]
+    cdef int points[COATLS]             # of the own Coatls, now
+    cdef int i, number, verb, seat = state.table.to_move
+    cdef float now = evaluation_outlook(state, seat, <CoatlCacheC*>cache), best = -1e9
+    for number in range(COATLS):
+        coatl = state_coatl(state, seat, number)
+        points[number] = coatl_points(state, coatl) if coatl.length > 0 else 0
+    for i in range(n):
+        verb, number = action_verb(actions[i]), action_coatl(actions[i])
+        memcpy(&after, state, sizeof(CoatlStateC))
+        rules_apply_action(&after, actions[i])
+        outlooks[i] = evaluation_outlook(&after, seat, <CoatlCacheC*>cache)
+        best = max(best, outlooks[i])
+        out = _target(out, actions[i])
+        out = _stock(out, state, actions[i])
+        if _is_about_a_coatl(verb):
+            coatl = state_coatl(state, seat, number)
+            out = tensor_number(out, coatl.length)
+            out = tensor_number(out, coatl.has_head)
+            out = tensor_number(out, coatl.has_tail)
+            out = tensor_number(out, coatl.num_cards)
+        else:
+            out = tensor_zeros(out, 4)
+        out = tensor_number(out, state_num_stored(&after, seat))
+        out = tensor_number(out, after.table.num_hand[seat])
+        out = tensor_number(out, coatl_points(&after, state_coatl(&after, seat, number)) - points[number]
+                            if _is_about_a_coatl(verb) else 0)
+        out = tensor_number(out, outlooks[i] - now)
+        out += 1                        # what it lacks to the best action, below
+    for i in range(n):
+        out -= ACTION_SIZE
+        out[ACTION_SIZE - 1] = best - outlooks[n - 1 - i]

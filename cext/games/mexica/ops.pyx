@@ -18,7 +18,7 @@ from cext.games.mexica.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_apply_
                                       rules_legal_actions, rules_returns, rules_scoring)
 from cext.games.mexica.state cimport (MexicaStateC, state_check, state_check_name, state_current_player, state_describe,
                                       state_fill, state_hash)
-from cext.games.mexica.tensor cimport OBSERVATION_SIZE, tensor_observe
+from cext.games.mexica.tensor cimport ACTION_SIZE, OBSERVATION_SIZE, tensor_observe, tensor_observe_actions
 from cext.games.mexica.weights cimport MexicaWeightsC
 
 
@@ -72,6 +72,8 @@ _ops.playout_action = <action_t (*)(const void*, bitgen_t*) noexcept nogil>polic
 _ops.evaluate = <void (*)(const void*, void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
 _ops.observation_size = OBSERVATION_SIZE
 _ops.observe = tensor_observe
+_ops.action_size = ACTION_SIZE
+_ops.observe_actions = tensor_observe_actions
 
 GAME = game_create(&_ops)
 

@@ -19,7 +19,7 @@ from cext.games.tzolkin.state cimport (KEEP, KEEPING, TzolkinStateC, action_seco
                                        state_check, state_check_name, state_current_player, state_describe, state_fill,
                                        state_hash)
 from cext.games.tzolkin.tables cimport NUM_WEALTH
-from cext.games.tzolkin.tensor cimport OBSERVATION_SIZE, tensor_observe
+from cext.games.tzolkin.tensor cimport ACTION_SIZE, OBSERVATION_SIZE, tensor_observe, tensor_observe_actions
 from cext.games.tzolkin.weights cimport TzolkinWeightsC
 
 
@@ -75,6 +75,8 @@ _ops.policy = <void (*)(const void*, void*, const void*, const action_t*, int, f
 _ops.evaluate = <void (*)(const void*, void*, const void*, double*, double*) noexcept nogil>evaluation_evaluate
 _ops.observation_size = OBSERVATION_SIZE
 _ops.observe = tensor_observe
+_ops.action_size = ACTION_SIZE
+_ops.observe_actions = tensor_observe_actions
 
 # Random turns to the end of the round cost time and tell little here: most of what a seat gains comes from few good
 # turns. Found by a match (docs/learnt.md).

@@ -1,11 +1,19 @@
-"""Observations of Tzolk'in: everything, but for the wealth tiles that the other seats are dealt and keep in secret."""
+"""Observations of Tzolk'in: everything, but for the wealth tiles that the other seats are dealt and keep in secret; and
+features of actions.
+"""
 
 from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
 
+from cext.core.contract.sets cimport set_first
 from cext.core.learning.tensor cimport (tensor_bits, tensor_bytes, tensor_distance, tensor_head, tensor_number,
                                         tensor_one_hot, tensor_seat, tensor_zeros)
-from cext.games.tzolkin.state cimport (IDLE, KEEPING, NO_SEAT, NO_SPACE, SeatC, TzolkinStateC, counts_of,
-                                       state_current_player, state_spaces)
+from cext.games.tzolkin.rules cimport rules_apply_action
+from cext.games.tzolkin.state cimport (BEG, BUILD, BURN, CLIMB, IDLE, KEEP, KEEPING, NO_SEAT, NO_SPACE, OVER, PICK,
+                                       PLACE, RESEARCH, USE, SeatC, TzolkinStateC, action_arch, action_blocks,
+                                       action_gear, action_number, action_second_temple, action_second_tile,
+                                       action_space, action_temple, action_tile, action_used, action_verb, counts_of,
+                                       state_current_player, state_spaces, state_workers_out)
 from cext.games.tzolkin.tables cimport TRADING
 
 
@@ -99,3 +107,71 @@ cdef void tensor_observe(const void* data, int viewer, float* out) noexcept nogi
     out = tensor_number(out, state.reveal)
     out = tensor_number(out, state.teeth_corn)
     tensor_number(out, state.whole_points)
+
+
+# --- actions
+
+cdef float* _target(float* out, const TzolkinStateC* state, action_t action, const TzolkinStateC* after) noexcept nogil:
+    """Write the verb of an action, and what it names. `after`: the state after it."""
+    cdef int verb = action_verb(action), gear = action_gear(action), tile = action_tile(action), space = -1, kind
+    cdef int temple = action_temple(action), second = action_second_temple(action), entered
+    cdef bint has_gear = verb == PLACE or verb == PICK or verb == USE
+    cdef bint has_temple = verb == BEG or verb == BURN or verb == CLIMB
+    cdef uint64_t kept = 0
+    if verb == PICK:
+        space = action_space(action)
+    elif verb == PLACE and gear < NUM_GEARS:
+        entered = state_spaces(after, state.to_move, gear) & ~state_spaces(state, state.to_move, gear)
+        if entered:
+            space = set_first(entered)
+    if verb == KEEP:
+        kept = <uint64_t>1 << tile | <uint64_t>1 << action_second_tile(action)
+    out = tensor_one_hot(out, verb - 1, ACTION_VERBS)
+    out = tensor_one_hot(out, gear if has_gear else -1, NUM_GEARS + 1)
+    out = tensor_one_hot(out, space, NUM_SPACES)
+    out = tensor_one_hot(out, action_used(action) - 1 if verb == PICK or verb == USE else -1, NUM_ACTIONS)
+    out = tensor_one_hot(out, tile if verb == BUILD and tile < NUM_BUILDINGS else -1, NUM_BUILDINGS)
+    out = tensor_one_hot(out, tile - NUM_BUILDINGS if verb == BUILD else -1, NUM_MONUMENTS)
+    out = tensor_bits(out, kept, NUM_WEALTH)
+    out = tensor_one_hot(out, temple if has_temple else -1, NUM_TEMPLES)
+    if verb == CLIMB and second >= 0:
+        out[second - NUM_TEMPLES] = 1
+    out = tensor_one_hot(out, temple if verb == RESEARCH else -1, NUM_TRACKS)
+    for kind in range(NUM_BLOCKS):
+        out = tensor_number(out, action_blocks(action, kind))
+    out = tensor_number(out, action_number(action))
+    return tensor_number(out, action_arch(action))
+
+
+cdef float* _effects(float* out, const TzolkinStateC* state, const TzolkinStateC* after) noexcept nogil:
+    """Write what the seat to move has more in the state after its action, and whether its turn has ended."""
+    cdef int i, seat = state.to_move
+    cdef const SeatC* now = &state.seats[seat]
+    cdef const SeatC* then = &after.seats[seat]
+    out = tensor_number(out, 0.25 * (then.score - now.score))
+    out = tensor_number(out, <int>then.corn - <int>now.corn)
+    out = tensor_number(out, <int>then.skulls - <int>now.skulls)
+    out = tensor_number(out, <int>then.workers - <int>now.workers)
+    out = tensor_number(out, state_workers_out(after, seat) - state_workers_out(state, seat))
+    out = tensor_number(out, <int>then.light - <int>now.light)
+    for i in range(NUM_BLOCKS):
+        out = tensor_number(out, <int>then.blocks[i] - <int>now.blocks[i])
+    for i in range(NUM_TEMPLES):
+        out = tensor_number(out, then.temples[i] - now.temples[i])
+    for i in range(NUM_TRACKS):
+        out = tensor_number(out, <int>then.levels[i] - <int>now.levels[i])
+    return tensor_number(out, after.turns != state.turns or after.phase == OVER)
+
+
+cdef void tensor_observe_actions(void* cache, const void* data, const action_t* actions, int n,
+                                 float* out) noexcept nogil:
+    # The action is played on a copy. While tiles are kept it is not: the last choice would show those of the others.
+    cdef const TzolkinStateC* state = <const TzolkinStateC*>data
+    cdef TzolkinStateC after
+    cdef int i
+    for i in range(n):
+        memcpy(&after, state, sizeof(TzolkinStateC))
+        if state.phase != KEEPING:
+            rules_apply_action(&after, actions[i])
+        out = _target(out, state, actions[i], &after)
+        out = _effects(out, state, &after)

@@ -75,7 +75,7 @@ GAME = Game(
     reasons=Reasons(legality.why_illegal, effects.describe, ("actions_left",), effects.serves),
     clicks=clicks.CLICKS,
     words=words.WORDS,
-    learning=Learning(tensor.SCHEMA, SPEC, calibration=CALIBRATION, planner=planner.plan_turn),
+    learning=Learning(tensor.SCHEMA, SPEC, calibration=CALIBRATION, planner=planner.plan_turn, actions=tensor.ACTIONS),
     teaching=TEACHING,
     level_errors=LEVEL_ERRORS,
 )

@@ -1,4 +1,4 @@
-"""The layout of Coatl's observations, which ``cext/games/coatl/tensor.pyx`` writes."""
+"""The layouts of Coatl's observations and actions, which ``cext/games/coatl/tensor.pyx`` writes."""
 
 from mexica_ai.game.schema import SEATS, Field, Schema
 
@@ -48,4 +48,34 @@ SCHEMA = Schema(
         Field("last_round", (), "last round of the game; 0 while it is unknown", 40),
         Field("ending_seat", (SEATS,), "1 for the seat that completed its third Coatl"),
     ),
+)
+
+ACTIONS = Schema(
+    "coatl",
+    1,
+    (
+        Field(
+            "verb",
+            (14,),
+            "1 for keep, take, draw, start, add, play, temple, close, perfect, future, discard, promise, end, pass",
+        ),
+        Field("kind", (_KINDS,), "1 for the kind of its pieces: head, tail, body"),
+        Field("colors", (_COLORS,), "its pieces, by colour"),
+        Field("faces", _FACES, "its prophecies, by face; all 0 for the top of the deck"),
+        Field("temple", _TEMPLES, "1 for its temple"),
+        Field("coatl", (3,), "1 for the own Coatl that it is about"),
+        Field("side", (2,), "1 for the left, for the right, where it adds a body"),
+        Field("stored", (), "own stored pieces of its kind and colours", 4),
+        Field("supplied", (), "pieces of its kind and colours on the supply board", 4),
+        Field("length", (), "of its Coatl", 8),
+        Field("has_head", (), "1 if its Coatl has a head"),
+        Field("has_tail", (), "1 if its Coatl has a tail"),
+        Field("num_cards", (), "prophecies on its Coatl", 4),
+        Field("stored_after", (), "own stored pieces after it", 8),
+        Field("hand_after", (), "own prophecies after it", 5),
+        Field("points", (), "what it adds to the points of the cards of its Coatl", 4),
+        Field("gain", (), "what it adds to the outlook, an estimate of the own position in points", 4),
+        Field("loss", (), "what the best action adds to it more", 4),
+    ),
+    head=(),
 )

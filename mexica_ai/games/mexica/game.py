@@ -112,7 +112,7 @@ GAME = Game(
     ),
     clicks=clicks.CLICKS,
     words=words.WORDS,
-    learning=Learning(tensor.SCHEMA, SPEC, calibration=CALIBRATION),
+    learning=Learning(tensor.SCHEMA, SPEC, calibration=CALIBRATION, actions=tensor.ACTIONS),
     proposals=Proposals(
         removal.offered,
         removal.judge,

@@ -1,4 +1,4 @@
-"""The layout of Mexica's observations, which ``cext/games/mexica/tensor.pyx`` writes."""
+"""The layouts of Mexica's observations and actions, which ``cext/games/mexica/tensor.pyx`` writes."""
 
 from mexica_ai.game.schema import SEATS, Field, Schema
 
@@ -36,4 +36,35 @@ SCHEMA = Schema(
         Field("bridges_left", (), "bridges in the supply", 11),
         Field("event", (), "1 if the deal of the second period is due"),
     ),
+)
+
+ACTIONS = Schema(
+    "mexica",
+    1,
+    (
+        Field("verb", (11,), "1 for place, canal, bridge, relocate, found, temple, walk, sail, teleport, token, end"),
+        Field("row", (14,), "1 for the row of its space, from 1; of a relocated bridge the old space"),
+        Field("column", (21,), "1 for the column, from A"),
+        Field("second_row", (14,), "the same for the second space of a canal, the new space of a bridge"),
+        Field("second_column", (21,), "the same"),
+        Field("axis", (2,), "1 for a bridge from north to south, from west to east"),
+        Field("level", (), "of the temple", 4),
+        Field("double", (), "1 for a canal of two spaces"),
+        Field("cost", (), "action points or tokens that it takes", 6),
+        Field("distance", (), "from the own pilli to its space, in rows and columns", 8),
+        Field("in_district", (), "1 if its space is in the district of the own pilli"),
+        Field("in_founded", (), "1 if its space is in a founded district"),
+        Field("water", (), "spaces next to it that are under water", 4),
+        Field("buildings", (), "next to it", 4),
+        Field("is_start", (), "1 for a starting space"),
+        Field("is_ramp", (), "1 for a space next to the end of a bridge"),
+        Field("district", (), "spaces of the district of its space; 0 in the water", 30),
+        Field("display", (), "calpulli tokens of that size on display", 2),
+        Field("points", (), "that founding brings at once", 10),
+        Field("scoring", (), "what founding or a temple adds to the own points in a scoring of the period", 10),
+        Field("rivals", (), "what it adds to the points of the rivals, at once and in a scoring", 10),
+        Field("plan_worth", (), "estimated worth of the best founding that a canal or bridge prepares", 10),
+        Field("plan_cost", (), "action points until then", 6),
+    ),
+    head=(),
 )

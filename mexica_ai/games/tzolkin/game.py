@@ -73,7 +73,7 @@ GAME = Game(
     reasons=Reasons(legality.why_illegal, effects.describe, ("corn", "wood", "stone", "gold"), effects.serves),
     clicks=clicks.CLICKS,
     words=words.WORDS,
-    learning=Learning(tensor.SCHEMA, SPEC, varied, CALIBRATION),
+    learning=Learning(tensor.SCHEMA, SPEC, varied, CALIBRATION, actions=tensor.ACTIONS),
     teaching=TEACHING,
     level_errors=LEVEL_ERRORS,
 )

@@ -1,4 +1,4 @@
-"""The layout of Tzolk'in's observations, which ``cext/games/tzolkin/tensor.pyx`` writes."""
+"""The layouts of Tzolk'in's observations and actions, which ``cext/games/tzolkin/tensor.pyx`` writes."""
 
 from mexica_ai.game.schema import SEATS, Field, Schema
 
@@ -47,4 +47,40 @@ SCHEMA = Schema(
         Field("teeth_corn", (), "corn on the starting player space", 10),
         Field("whole_points", (), "1 with this option"),
     ),
+)
+
+ACTIONS = Schema(
+    "tzolkin",
+    1,
+    (
+        Field(
+            "verb",
+            (16,),
+            "1 for keep, beg, place, pick, harvest, burn, research, build, climb, take, sell, buy, use, done, end, "
+            "advance",
+        ),
+        Field("gear", (6,), "1 for the gear; the last is the starting space"),
+        Field("space", (13,), "1 for the space where it picks, or where its worker is placed"),
+        Field("used", (9,), "1 for the action of the gear that it uses, from 1"),
+        Field("building", _BUILDINGS, "1 for the building"),
+        Field("monument", _MONUMENTS, "1 for the monument"),
+        Field("wealth", _WEALTH, "1 for the wealth tiles that it keeps"),
+        Field("temples", (3,), "1 for the temples on which it climbs or descends"),
+        Field("track", (4,), "1 for the technology"),
+        Field("blocks", (3,), "wood, stone and gold that it names, paid or taken; of a trade 1 for the kind", 3),
+        Field("number", (), "blocks of a trade; days; 1 to harvest wood", 4),
+        Field("architecture", (), "1 if it uses architecture"),
+        Field(
+            "gains",
+            (6,),
+            "what it adds to the own points, corn, skulls, workers in play, workers on the board, double advances; "
+            "while tiles are kept 0, as the next ones",
+            4,
+        ),
+        Field("gained_blocks", (3,), "what it adds to wood, stone and gold", 3),
+        Field("steps", (3,), "what it adds to the steps of the temples", 2),
+        Field("levels", (4,), "what it adds to the levels of the technologies"),
+        Field("ends_turn", (), "1 if it ends the turn"),
+    ),
+    head=(),
 )
