@@ -51,6 +51,7 @@ MODULES = [
     "cext.core.search.turn_search",
     "cext.core.search.leaf",
     "cext.core.search.listings",
+    "cext.core.search.policies",
     "cext.core.search.halving",
     "cext.core.search.ranking",
     "cext.core.search.reading",

@@ -80,9 +80,10 @@ def best_turn(
         `mexica_ai.game.registry.load_weights_file` returns for one. By default those that ship.
     evaluator : callable, optional
         Evaluates the leaves of the search instead of the game's evaluation and playouts: from observations,
-        float32 [N, size], to the seats' shares of the win [N, 4]; see ``docs/evaluators.md``.
+        float32 [N, size], to the seats' shares of the win [N, P]. It may give priors of actions, too; see
+        ``docs/evaluators.md``.
     batch_size : int
-        How many leaves the evaluator gets at a time, 1-4096.
+        How many leaves the evaluator gets at a time at most, 1-4096.
     allow : sequence of str, optional
         The only actions with which the turn may begin; any by default. The search looks at no others.
     avoid : sequence of str

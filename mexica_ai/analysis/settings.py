@@ -38,7 +38,7 @@ class SearchSettings:
     evaluator : callable, optional
         Evaluates the leaves instead of the game's evaluation and playouts; see ``docs/evaluators.md``.
     batch_size : int
-        How many leaves the evaluator gets at a time, 1-4096.
+        How many leaves the evaluator gets at a time at most, 1-4096.
     options : mapping of str to float
         Options of the search (``docs/search.md``) that override those of the level.
     allow : sequence of str, optional

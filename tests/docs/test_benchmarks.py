@@ -78,6 +78,12 @@ def test_bench_evaluator():
     found = figures("bench_evaluator.py", "--seconds", 0.01, "--repeats", 1, "--batches", "1,4", "--game", "nim")
     assert list(found["rows"]) == ["native", "free, 1", "network, 1", "free, 4", "network, 4"]
     assert min(found["rows"].values()) > 0
+    found = figures(
+        "bench_evaluator.py", "--seconds", 0.05, "--repeats", 1, "--batches", "4", "--game", "nim", "--slow"
+    )
+    iterations_per_s, share = found["rows"]["slow, 4"]
+    assert iterations_per_s > 0
+    assert 0 < share <= 1
 
 
 @pytest.mark.real("processes")

@@ -74,7 +74,7 @@ def test_every_leaf_is_evaluated_once_and_visits_add_up(game, threads):
 
 def test_the_evaluator_sees_the_leaves_and_decides():
     position = ai.new_game("nim", piles=[3, 5, 6, 1])
-    result = ai.best_turn(position, iterations=400, seed=1, evaluator=nim_solution, batch_size=16)
+    result = ai.best_turn(position, iterations=400, seed=1, evaluator=nim_solution, batch_size=4)
     after = position.copy()
     after.push(result.turn)
     assert np.bitwise_xor.reduce(after.to_json()["piles"]) == 0  # the one kind of turn that wins

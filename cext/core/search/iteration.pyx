@@ -33,8 +33,8 @@ from cext.core.search.history cimport history_add, history_slot
 from cext.core.search.leaf cimport leaf_evaluate, leaf_utilities
 from cext.core.search.ranking cimport ranking_append_edge, ranking_list, ranking_sort_best, ranking_widen, ranking_width
 from cext.core.contract.rng cimport MIX_STEP, mix_bits, rng_below, rng_splitmix
-from cext.core.search.worker cimport (MAX_PATH, NO_EDGE, SearchC, search_continues_turn, search_key,
-                                      search_key_from_root, search_node_utility)
+from cext.core.search.worker cimport (MAX_PATH, NO_EDGE, SearchC, search_awaits_priors, search_continues_turn,
+                                      search_key, search_key_from_root, search_node_utility)
 from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 
 cdef enum:
@@ -77,7 +77,8 @@ cdef int iteration_descend(WorkerC* worker) noexcept nogil:
         ops.determinize(state, search.viewer, search.belief, &worker.rng)
     worker.path_length = 0
     worker.path_nodes[0] = index
-    is_leaf = _add_virtual_loss(search, index) and not search_continues_turn(search, index)
+    is_leaf = (_add_virtual_loss(search, index) and not search_continues_turn(search, index)
+               or search_awaits_priors(search, index))
 
     # Step 2. Select: descend by PUCT to a new node (and on to the end of its turn, see `whole_turns`), or to the end of
     # the game.
@@ -103,7 +104,8 @@ cdef int iteration_descend(WorkerC* worker) noexcept nogil:
         worker.path_length += 1
         worker.path_nodes[worker.path_length] = child
         is_leaf = _add_virtual_loss(search, child) and not (
-            search_continues_turn(search, child) and search.graph.nodes[child].turn == search.graph.nodes[index].turn)
+            search_continues_turn(search, child)
+            and search.graph.nodes[child].turn == search.graph.nodes[index].turn) or search_awaits_priors(search, child)
         index = child
     return 0
 

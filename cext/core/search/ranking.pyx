@@ -2,7 +2,7 @@
 
 from libc.math cimport exp, log
 from libc.stdint cimport uint16_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from cext.core.search.atomics cimport atomic_store_u16, atomic_store_u32, spin_lock, spin_unlock
 from cext.core.contract.game cimport GameOps
@@ -10,6 +10,7 @@ from cext.core.search.graph cimport EdgeC, graph_edges, graph_grow_edges, graph_
 from cext.core.contract.heuristics cimport heuristics_policy
 from cext.core.search.history cimport history_advantage, history_slot
 from cext.core.search.listings cimport listings_find, listings_keep
+from cext.core.search.policies cimport policies_find
 from cext.core.contract.rng cimport mix_bits
 from cext.core.contract.turns cimport turn_may_begin
 from cext.core.search.worker cimport SearchC, search_key, search_key_from_root
@@ -31,7 +32,19 @@ cdef int _list(WorkerC* worker) noexcept nogil:
     return n
 
 
-cdef int _list_first(WorkerC* worker) noexcept nogil:
+cdef bint _weigh_as_given(WorkerC* worker, uint64_t key, int num_legal) noexcept nogil:
+    """Write the priors that the evaluator has given for all legal actions; return False if it has not."""
+    cdef const float* given
+    if worker.search.policies == NULL:
+        return False
+    given = policies_find(worker.search.policies, key, num_legal)
+    if given == NULL:
+        return False
+    memcpy(worker.priors, given, num_legal * sizeof(float))
+    return True
+
+
+cdef int _list_first(WorkerC* worker, uint64_t key) noexcept nogil:
     """Do what `_list` does for the root of a search whose first actions are restricted.
 
     Actions with the prior 0 are equivalent to others. They stay out, unless the caller has named them or no other is
@@ -44,7 +57,7 @@ cdef int _list_first(WorkerC* worker) noexcept nogil:
     cdef bint keeps_all
     for i in range(num_legal):
         worker.priors[i] = 1.0
-    if ops.policy != NULL:
+    if not _weigh_as_given(worker, key, num_legal) and ops.policy != NULL:
         heuristics_policy(ops, search.weights, worker.cache, worker.state, worker.actions, num_legal, worker.priors)
     for i in range(num_legal):
         if turn_may_begin(search.first_actions, search.num_first, worker.actions[i]):
@@ -64,16 +77,26 @@ cdef int _list_first(WorkerC* worker) noexcept nogil:
     return n
 
 
+cdef int _list_unkept(WorkerC* worker, uint64_t key) noexcept nogil:
+    """Do what `_list` does in a game without a policy, or with priors from an evaluator."""
+    cdef int i, n = worker.search.ops.legal_actions(worker.state, worker.actions)
+    if _weigh_as_given(worker, key, n):
+        return n
+    if worker.search.ops.policy != NULL:
+        return _list(worker)
+    for i in range(n):
+        worker.priors[i] = 1.0
+    return n
+
+
 cdef int ranking_list(WorkerC* worker, uint64_t key, bint is_corrected) noexcept nogil:
     cdef const GameOps* ops = worker.search.ops
     cdef int i, n
     cdef double total = 0
     if worker.search.num_first > 0 and key == worker.search.graph.nodes[worker.search.root].key:
-        n = _list_first(worker)
-    elif ops.policy == NULL:
-        n = ops.legal_actions(worker.state, worker.actions)
-        for i in range(n):
-            worker.priors[i] = 1.0
+        n = _list_first(worker, key)
+    elif ops.policy == NULL or worker.search.policies != NULL:
+        n = _list_unkept(worker, key)
     else:
         n = listings_find(worker.listings, key, worker.actions, worker.priors)
         if n == 0:

@@ -12,9 +12,10 @@ from cext.core.contract.game cimport game_apply
 from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges, graph_find,
                                      graph_num_edges)
 from cext.core.search.halving cimport halving_best
+from cext.core.search.policies cimport policies_find
 from cext.core.search.worker cimport search_continues_turn, search_key, search_node_utility
-from cext.core.contract.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_scratch_free,
-                                       turn_scratch_init)
+from cext.core.contract.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_may_begin,
+                                       turn_scratch_free, turn_scratch_init)
 from cext.core.contract.types cimport MAX_SEATS, TERMINAL, action_t
 
 from cext.core.contract.errors import SearchError
@@ -246,12 +247,38 @@ cdef dict _describe_unfinished(SearchC* search, TurnScratchC* scratch):
         prior *= _edge_prior(search, index, actions[n])
         n += 1
         index = child
+    n = _append_given(search, index, actions, n, &prior, scratch)
     with nogil:
         n = turn_finish(search.ops, search.weights, search.root_state, actions, n, scratch)
         n = turn_canonical(search.ops, search.root_state, actions, n, scratch)
     candidate = _candidate(search, search.root, [actions[i] for i in range(n)], prior)
     candidate["line"] = []
     return candidate
+
+
+cdef int _append_given(SearchC* search, uint32_t index, action_t* actions, int n, double* prior,
+                       TurnScratchC* scratch):
+    """Append the best action by the priors that an evaluator has given for a node of the turn; return the length."""
+    # With the GIL, like all that keeps priors.
+    cdef NodeC* node = &search.graph.nodes[index]
+    cdef const float* given
+    cdef int i, num_legal, best = -1
+    if search.policies == NULL or n == MAX_TURN or node.turn != search.root_turn or node.player != search.viewer:
+        return n
+    memcpy(scratch.states, search.root_state, search.ops.state_size)
+    for i in range(n):
+        game_apply(search.ops, scratch.states, actions[i])
+    num_legal = search.ops.legal_actions(scratch.states, scratch.actions)
+    given = policies_find(search.policies, node.key, num_legal)
+    if given == NULL:
+        return n
+    for i in range(num_legal):
+        if ((n > 0 or turn_may_begin(search.first_actions, search.num_first, scratch.actions[i]))
+                and (best < 0 or given[i] > given[best])):
+            best = i
+    actions[n] = scratch.actions[best]
+    prior[0] *= given[best]
+    return n + 1
 
 
 cdef double _edge_prior(SearchC* search, uint32_t index, action_t action):
@@ -351,7 +378,7 @@ cdef int reading_check_visits(SearchC* search, int threads, uint64_t iterations)
     cdef uint32_t index
     cdef uint64_t left
     cdef int i
-    cdef bint was_passed, has_ended
+    cdef bint was_passed, has_ended, is_single = threads == 1 and search.policies == NULL
     for index in range(1, graph.nodes_used):
         node = &graph.nodes[index]
         if node.visits != node.finished:
@@ -371,7 +398,7 @@ cdef int reading_check_visits(SearchC* search, int threads, uint64_t iterations)
         was_passed = search_continues_turn(search, index) and (
             node.parent == NO_NODE or graph.nodes[node.parent].turn == node.turn)
         has_ended = node.visits > 0 and not was_passed
-        if left + has_ended > node.visits or ((threads == 1 or was_passed) and left + has_ended < node.visits):
+        if left + has_ended > node.visits or ((is_single or was_passed) and left + has_ended < node.visits):
             raise SearchError(f"node {index}: {node.visits} visits, {left} left by its edges")
     node = &graph.nodes[search.root]
     if node.visits != iterations:

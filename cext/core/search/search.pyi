@@ -1,9 +1,6 @@
 from collections.abc import Callable, Collection
 from typing import Any, Self, TypedDict, type_check_only
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cext.core.contract.game import State
 from cext.core.learning.weights import Weights
 from cext.core.search.turn_search import TurnSearch
@@ -31,7 +28,7 @@ class Decision(TypedDict):
     utility: float
 
 class Search(TurnSearch):
-    # The evaluator's answer is checked when the search runs: shares of the win, or a tuple of them and final scores.
+    # What an evaluator is called with depends on its attribute `policy`; its answer is checked when the search runs.
     def __new__(
         cls,
         state: State,
@@ -41,7 +38,7 @@ class Search(TurnSearch):
         memory_mb: float = 1024,
         seed: int = 0,
         niceness: int = 0,
-        evaluator: Callable[[NDArray[np.float32]], Any] | None = None,
+        evaluator: Callable[..., Any] | None = None,
         batch_size: int = 16,
         allow: Collection[int] | None = None,
         avoid: Collection[int] | None = None,

@@ -9,7 +9,7 @@ from libc.string cimport memset
 
 from cext.core.search.atomics cimport (atomic_cas_u32, atomic_load_u32, atomic_load_u64, monotonic_s,
                                        semaphore_destroy, semaphore_init)
-from cext.core.search.evaluator cimport evaluator_search
+from cext.core.search.evaluator cimport evaluator_form, evaluator_search
 from cext.core.contract.game cimport GameOps, State
 from cext.core.search.graph cimport NO_NODE, GraphC, graph_find_or_add, graph_free, graph_init, graph_memory
 from cext.core.search.halving cimport halving_begin
@@ -18,6 +18,7 @@ from cext.core.search.iteration cimport iteration_run
 from cext.core.search.listings cimport ListingsC, listings_init
 from cext.core.search.memory cimport memory_release, memory_reserve
 from cext.core.search.options cimport options_read
+from cext.core.search.policies cimport policies_free, policies_memory, policies_new
 from cext.core.search.reading cimport (reading_candidates, reading_check_visits, reading_decisions,
                                        reading_first_actions)
 from cext.core.contract.rng cimport Stream, mix_bits
@@ -59,9 +60,13 @@ cdef class Search(TurnSearch):
         leaves or fewer, float32 [N, S] (valid during the call), each as the seat to move sees it. Returns the shares of
         the win [N, P or more], seats counted from the seat to move, or a tuple of them and the final scores. The
         calling thread runs it, with the GIL. It gives scores always or never in a search; without them the margin does
-        not count.
+        not count. If its attribute `policy` is "ids", it returns a tuple of values, scores or None, and a logit for
+        each of the game's action ids, [N, ids]; if it is "features", it is also called with the features of the legal
+        actions of all leaves, float32 [M, F], and the offsets of each leaf, int64 [N + 1], and the logits are [M].
+        Their softmax over the legal actions of a leaf is its priors.
     batch_size : int
-        Leaves that are evaluated together, 1 to 4096; only with an evaluator.
+        Leaves that are evaluated together, 1 to 4096; only with an evaluator. From 2 on threads gather the next ones
+        meanwhile.
     allow : collection of int, optional
         The only actions with which the turn may begin; any by default.
     avoid : collection of int, optional
@@ -82,8 +87,10 @@ cdef class Search(TurnSearch):
 
     cdef SearchC search
     cdef list _streams
-    cdef WorkerC* _workers      # one a thread, or with an evaluator one a leaf of a batch
+    cdef WorkerC* _workers      # one a thread, or with an evaluator one a leaf of two batches
     cdef int _num_workers
+    cdef int _num_native        # threads that descend
+    cdef int _batch_size        # 0 without an evaluator
     cdef object _evaluator
     cdef double _until_s        # when `wait` returns at the latest, on the monotonic clock
     cdef bint _has_one_turn     # that is legal
@@ -104,12 +111,12 @@ cdef class Search(TurnSearch):
         if evaluator is not None:
             require_observations(state.game)
         self._evaluator = evaluator
-        self._num_workers = threads if evaluator is None else max(threads, batch_size)
+        self._batch_size = 0 if evaluator is None else batch_size
+        self._num_native = threads if evaluator is None else min(threads, batch_size)
+        self._num_workers = threads if evaluator is None else 2 * batch_size
         self.search.options = options_read(state.game._search_options | options)
-        if ops.policy == NULL:
-            self.search.options.whole_turns = 0.0
-            self.search.options.history = 0.0
-        self._streams = [Stream(seed, i) for i in range(self._num_workers + 1)]
+        self._use_policy(evaluator, memory_mb, "history" in options)
+        self._streams = [Stream(seed, i) for i in range(self._num_native + 1)]
         self.search.ops = ops
         self.search.weights = self.weights_data
         self.search.limits = &self.limits
@@ -131,28 +138,44 @@ cdef class Search(TurnSearch):
         self._make_workers()
         self._open_root()
 
+    cdef int _use_policy(self, object evaluator, double memory_mb, bint keeps_history) except -1:
+        """Prepare for where the priors come from: the game's policy, if it has one, or the evaluator."""
+        cdef int form = 0 if evaluator is None else evaluator_form(evaluator, self.state.game)
+        if form != 0:
+            self.search.policies = policies_new(form)
+            if self.search.policies == NULL:
+                raise MemoryError
+            self.search.policies_most = <uint64_t>(memory_mb * 1024 * 1024)
+        # Only a leaf gets priors from the evaluator, so each new node is one; and nothing else changes them.
+        if self.ops.policy == NULL or form != 0:
+            self.search.options.whole_turns = 0.0
+        if self.ops.policy == NULL or (form != 0 and not keeps_history):
+            self.search.options.history = 0.0
+        return 0
+
     cdef int _make_workers(self) except -1:
         """Allocate what each worker owns; the workers of a thread share what no descent keeps."""
         cdef const GameOps* ops = self.ops
         cdef WorkerC* worker
         cdef Stream stream
-        cdef int i
+        cdef int i, owner
         self._workers = <WorkerC*>calloc(self._num_workers, sizeof(WorkerC))
         if self._workers == NULL:
             raise MemoryError
         for i in range(self._num_workers):
             worker = &self._workers[i]
-            stream = self._streams[i]
+            owner = (i % self._batch_size if self._batch_size > 0 else i) % self._num_native
+            stream = self._streams[owner]
             worker.search = &self.search
             worker.rng = stream.bitgen[0]
             worker.state = aligned_alloc(64, ops.state_size)
             worker.actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
             worker.priors = <float*>malloc(ops.max_actions * sizeof(float))
-            if i >= self.threads:
-                worker.cache = self._workers[i % self.threads].cache
-                worker.listings = self._workers[i % self.threads].listings
-                worker.edges = self._workers[i % self.threads].edges
-                worker.table = self._workers[i % self.threads].table
+            if i >= self._num_native:
+                worker.cache = self._workers[owner].cache
+                worker.listings = self._workers[owner].listings
+                worker.edges = self._workers[owner].edges
+                worker.table = self._workers[owner].table
             else:
                 worker.edges = <int*>malloc(ops.max_actions * sizeof(int))
                 worker.table = <uint32_t*>malloc((8 + 4 * ops.max_actions) * sizeof(uint32_t))
@@ -170,7 +193,7 @@ cdef class Search(TurnSearch):
     cdef int _open_root(self) except -1:
         """Add the root to the graph. A first draw shows whether the searching seat must consider several worlds."""
         cdef const GameOps* ops = self.search.ops
-        cdef Stream stream = self._streams[self._num_workers]
+        cdef Stream stream = self._streams[self._num_native]
         cdef bint is_new
         if ops.determinize != NULL:
             self._believe()
@@ -202,7 +225,7 @@ cdef class Search(TurnSearch):
                 free(self._workers[i].state)
                 free(self._workers[i].actions)
                 free(self._workers[i].priors)
-                if i < self.threads:
+                if i < self._num_native:
                     memory_release(self._workers[i].cache, self.search.ops.cache_size)
                     free(self._workers[i].listings)
                     free(self._workers[i].edges)
@@ -210,6 +233,7 @@ cdef class Search(TurnSearch):
             free(self._workers)
         free(self.search.history)
         free(self.search.belief)
+        policies_free(self.search.policies)
         graph_free(&self.search.graph)
         semaphore_destroy(&self.search.ended)
 
@@ -254,7 +278,7 @@ cdef class Search(TurnSearch):
             self.search.confirm_iterations = <uint64_t>(share * limits.max_iterations)
         if limits.deadline_s == NEVER_S and limits.max_iterations == UNLIMITED:
             self.search.options.halving = 0.0
-        elif not self._has_one_turn and halving_begin(&self._workers[0]) < 0:
+        elif not self._has_one_turn and self.search.policies == NULL and halving_begin(&self._workers[0]) < 0:
             return self._end(BY_MEMORY, monotonic_s())
         if self._evaluator is not None:
             return 0
@@ -297,8 +321,8 @@ cdef class Search(TurnSearch):
 
     cdef bint _search_in_batches(self, double until_s) except -1:
         """Search with the evaluator, in this thread, which starts others to gather leaves; return whether it ended."""
-        evaluator_search(&self.search, self._workers, self._num_workers, min(self.threads, self._num_workers),
-                         self._evaluator, 1 if self._has_one_turn else UNLIMITED, until_s)
+        evaluator_search(&self.search, self._workers, self._batch_size, self._num_native, self._evaluator,
+                         1 if self._has_one_turn else UNLIMITED, until_s)
         if self._has_one_turn:
             atomic_cas_u32(&self.limits.stop, BY_ITERATIONS, FORCED)
         return atomic_load_u32(&self.limits.stop) != RUNNING
@@ -321,14 +345,15 @@ cdef class Search(TurnSearch):
             "iterations": self._iterations(),
             "nodes": atomic_load_u32(&graph.nodes_used) - 1 - atomic_load_u32(&graph.nodes_spare),
             "distinct_turns": atomic_load_u32(&graph.num_ends),
-            "memory_bytes": graph_memory(graph),
+            "memory_bytes": graph_memory(graph) + (0 if self.search.policies == NULL
+                                                   else policies_memory(self.search.policies)),
         }
 
     cdef uint64_t _iterations(self):
         """Return the number of iterations that all threads have backed up."""
         cdef uint64_t iterations = 0
         cdef int i
-        for i in range(self.threads):
+        for i in range(self._num_native):
             iterations += atomic_load_u64(&self._workers[i].iterations)
         return iterations
 

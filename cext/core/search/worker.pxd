@@ -10,6 +10,7 @@ from cext.core.search.graph cimport GraphC, NodeC
 from cext.core.search.history cimport history_t
 from cext.core.search.listings cimport ListingsC
 from cext.core.search.options cimport OptionsC
+from cext.core.search.policies cimport PoliciesC
 from cext.core.contract.rng cimport MIX_STEP
 from cext.core.search.turn_search cimport LimitsC
 from cext.core.contract.types cimport action_t
@@ -51,6 +52,8 @@ ctypedef struct SearchC:
     GraphC graph
     OptionsC options
     history_t* history          # HISTORY_SLOTS of them; NULL without history
+    PoliciesC* policies         # priors from an evaluator; NULL without one that gives any
+    uint64_t policies_most      # bytes that they and the graph may use
     void* belief                # of `determinize`; NULL: draws are uniform
     int num_players
     int viewer                  # the searching seat, whose information sets the nodes are
@@ -98,9 +101,22 @@ cdef inline uint64_t search_key(const GameOps* ops, const void* state, int viewe
     return ops.hash(state, viewer) + <uint64_t>ops.turn(state) * MIX_STEP
 
 
+# The key of what the seat to move knows. If that seat knows the same as the searching one, it is the key of the node.
+cdef inline uint64_t search_key_of_mover(const SearchC* search, const void* state, int player) noexcept nogil:
+    if player == search.viewer or search.ops.determinize == NULL:
+        return search_key(search.ops, state, search.viewer)
+    return search_key(search.ops, state, player)
+
+
 # A key less the root's. Keys count the turns before the root, and that count may differ between callers.
 cdef inline uint64_t search_key_from_root(SearchC* search, uint64_t key) noexcept nogil:
     return key - search.graph.nodes[search.root].key
+
+
+# Whether a descent must end at a node because an earlier one waits there for the priors of its actions.
+cdef inline bint search_awaits_priors(SearchC* search, uint32_t index) noexcept nogil:
+    return (search.policies != NULL and search.graph.nodes[index].player >= 0
+            and atomic_load_u32(&search.graph.nodes[index].finished) == 0)
 
 
 # Whether an iteration that reaches this node for the first time continues through new nodes of its turn
