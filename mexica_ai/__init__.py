@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mexica_ai.analysis.search import SearchRun, analyze, best_turn
     from mexica_ai.analysis.settings import SearchSettings
     from mexica_ai.analysis.stopping import Stop
+    from mexica_ai.arena.evaluation import Evaluation, evaluate
     from mexica_ai.game.contract import Opinion
     from mexica_ai.game.loading import load
     from mexica_ai.game.move_writer import format_moves
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Candidate",
+    "Evaluation",
     "GameOverError",
     "IllegalActionError",
     "Limits",
@@ -63,6 +65,7 @@ __all__ = [
     "analyze",
     "best_turn",
     "consider_proposal",
+    "evaluate",
     "evaluate_record",
     "explain",
     "format_moves",
@@ -98,6 +101,7 @@ _HOMES = {
     "analysis.search": {"SearchRun", "analyze", "best_turn"},
     "analysis.settings": {"SearchSettings"},
     "analysis.stopping": {"Stop"},
+    "arena.evaluation": {"Evaluation", "evaluate"},
 }
 
 
@@ -111,7 +115,14 @@ def __getattr__(name: str) -> Any:
         value = import_module("importlib.metadata").version("mexica-ai")
     else:
         home = next(module for module, names in _HOMES.items() if name in names)
-        value = getattr(import_module(f"{__name__}.{home}"), name)
+        try:
+            value = getattr(import_module(f"{__name__}.{home}"), name)
+        except ModuleNotFoundError as error:
+            if home != "arena.evaluation":
+                raise
+            raise ModuleNotFoundError(
+                f"{name} needs {error.name}, which is not installed: pip install 'mexica-ai[arena]'", name=error.name
+            ) from error
     globals()[name] = value
     return value
 

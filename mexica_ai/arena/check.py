@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, cast
 
-from mexica_ai.arena.play import seen_by
 from mexica_ai.engines import EngineSpec, make_engine
-from mexica_ai.engines.base import find_fault
+from mexica_ai.engines.base import find_fault, seen_by
 from mexica_ai.engines.process import (
     DEFAULT_MARGIN_S,
     EXIT_POLL_S,

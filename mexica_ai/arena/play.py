@@ -35,7 +35,7 @@ from mexica_ai.arena.programs import KEPT
 from mexica_ai.arena.searches import SearchLog
 from mexica_ai.arena.tournament import Game, Tournament, turn_seed
 from mexica_ai.engines import Engine, EngineSpec, make_engine, parse_spec
-from mexica_ai.engines.base import name_turn
+from mexica_ai.engines.base import name_turn, seen_by
 from mexica_ai.engines.process import ProcessEngine
 from mexica_ai.engines.specs import KINDS
 from mexica_ai.game import registry
@@ -423,16 +423,6 @@ class _Seat:
         is_ours = isinstance(error, MexicaAIError)
         detail = str(error) if is_ours else f"engine {self._spec}: {type(error).__name__}: {error}"
         return _EngineFailure(self._seat, reason, " ".join(detail.split()))
-
-
-def seen_by(position: Position, seat: int) -> Position:
-    """Return what the engine of the seat to move may know of a position."""
-    view = position.view(seat)
-    if view.viewer is not None:
-        return view
-    data = view.to_json()
-    shown = registry.get(view.game).redact(view.to_json())  # what is hidden from all seats
-    return view if shown == data else Position.from_json(shown)
 
 
 def _start(spec: EngineSpec, log: Log | None = None) -> Engine:

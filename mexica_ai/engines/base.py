@@ -14,6 +14,7 @@ from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S, DE
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.specs import KINDS, EngineSpec
+from mexica_ai.game import registry
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.io.errors import MexicaAIError, SearchError
 from mexica_ai.io.figures import resolve_seed
@@ -184,6 +185,16 @@ class Engine(ABC):
         if seed is None:
             seed = self._defaults.get("seed")
         return limits, resolve_seed(options.get("seed", seed))
+
+
+def seen_by(position: Position, seat: int) -> Position:
+    """Return what the engine of a seat may know of a position."""
+    view = position.view(seat)
+    if view.viewer is not None:
+        return view
+    data = view.to_json()
+    shown = registry.get(view.game).redact(view.to_json())  # what is hidden from all seats
+    return view if shown == data else Position.from_json(shown)
 
 
 def name_turn(turn: list[str]) -> str:

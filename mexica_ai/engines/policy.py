@@ -1,7 +1,8 @@
 """Policies: Python code that chooses turns, as engines, opponents and what is rated take it.
 
 A policy is an object with ``best_turn(position)``, which returns a turn, or with ``act(observation, mask)``, which
-returns the index of one action after the other; a function is one like `act`. docs/python.md describes both.
+returns the index of one action after the other; a function is one like `act`. Its attribute ``actions`` may say that it
+wants ids or features of actions. docs/python.md describes all of them.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from cext.core.contract.game import State
-from cext.core.learning.tensor import observation
+from cext.core.learning.tensor import observation, require_actions
 from mexica_ai.analysis.results import Result
 from mexica_ai.engines.base import find_fault, name_turn
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import MexicaAIError, SearchError
 from mexica_ai.io.strict import quote
+from mexica_ai.io.terminal import shorten
 
 EXTRAS = ("limits", "seed", "stop")  # that `best_turn` may ask for, by the names of its parameters
+FORMS = (None, "ids", "features")
 EXPECTED = "expected a method best_turn(position) or act(observation, mask), or a function like act"
 
 
@@ -51,6 +54,7 @@ class Policy:
         if self._turn is None and act is None:
             raise SearchError(f"{name}: is {quote(type(source).__name__)}; {EXPECTED}", reason="BAD_POLICY")
         self._act: Callable[..., Any] | None = act
+        self._form: Any = getattr(source, "actions", None) if self._turn is None else None
         self._extras = () if self._turn is None else _extras(self._turn)
 
     def answer(self, position: Position, seed: int, **extras: Any) -> list[str] | Result:
@@ -105,12 +109,22 @@ class Policy:
     def choice(self, state: State) -> int:
         """Return the action that a policy with ``act`` chooses; see `actions`."""
         assert self._act is not None
-        legal = state.legal_actions()
+        check_form(state.game.name, self._form, self.name)
         seen = observation(state, state.current_player)
-        index = self._index(self._call(self._act, seen, mask_of(len(legal), state.game.max_actions)))
-        if not 0 <= index < len(legal):
-            raise self._error(f"chooses the action {index}; expected 0 to {len(legal) - 1}", "ILLEGAL_TURN")
-        return legal[index]
+        if self._form == "ids":
+            by_id = actions_by_id(state)
+            number = self._index(self._call(self._act, seen, mask_of(state.game.num_action_ids, list(by_id))))
+            if number not in by_id:
+                known = shorten(", ".join(map(str, by_id)))
+                raise self._error(f"chooses the action {number}; expected an id of {known}", "ILLEGAL_TURN")
+            return by_id[number]
+        legal = state.legal_actions()
+        is_described = self._form == "features"
+        shown = state.action_features() if is_described else mask_of(state.game.max_actions, slice(len(legal)))
+        number = self._index(self._call(self._act, seen, shown))
+        if not 0 <= number < len(legal):
+            raise self._error(f"chooses the action {number}; expected 0 to {len(legal) - 1}", "ILLEGAL_TURN")
+        return legal[number]
 
     @property
     def acts(self) -> bool:
@@ -142,10 +156,43 @@ class Policy:
         return SearchError(f"{self.name}: {problem}", reason=reason)
 
 
-def mask_of(num_legal: int, size: int) -> npt.NDArray[np.int8]:
-    """Return a mask over indexes: 1 for those of legal actions."""
+def check_form(game: str, form: Any, name: str = "") -> None:
+    """Check that a game numbers or describes its actions as a policy or an environment wants it.
+
+    Parameters
+    ----------
+    game : str
+    form : str or None
+        None: indexes into the list of legal actions; ids; features.
+    name : str
+        Of the policy, for a message.
+
+    Raises
+    ------
+    SearchError
+        There is no such form (reason INVALID_OPTION), or the game does not have it (NO_ACTION_IDS, NO_ACTION_FEATURES).
+    """
+    prefix = f"{name}: " if name else ""
+    if form not in FORMS:
+        expected = f"{', '.join(map(quote, FORMS[1:]))}, or None"
+        raise SearchError(
+            f"{prefix}actions: given {quote(form)}; expected {expected}", reason="INVALID_OPTION", path="actions"
+        )
+    try:
+        require_actions(registry.get(game).rules, form)
+    except SearchError as error:
+        raise SearchError(f"{prefix}{error}", reason=error.reason) from None
+
+
+def actions_by_id(state: State) -> dict[int, int]:
+    """Return the legal actions of a state by their fixed ids."""
+    return dict(zip(state.action_ids(), state.legal_actions(), strict=True))
+
+
+def mask_of(size: int, legal: slice | list[int]) -> npt.NDArray[np.int8]:
+    """Return a mask over numbers of actions: 1 for those of legal ones."""
     mask = np.zeros(size, np.int8)
-    mask[:num_legal] = 1
+    mask[legal] = 1
     return mask
 
 

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import importlib
 import inspect
+import itertools
 import os
 import sys
 import time
@@ -29,12 +30,13 @@ from mexica_ai.io.suggest import did_you_mean
 
 LENT = "__lent__"  # the module of objects of this process in specs
 _lent: dict[str, object] = {}
+_numbers = itertools.count()
 
 
 @contextlib.contextmanager
 def lending(source: object) -> Iterator[str]:
     """Give the target of a spec that means this object, in this process and as long as the context lasts."""
-    name = f"{type(source).__name__}_{len(_lent)}"
+    name = f"{type(source).__name__}_{next(_numbers)}"
     _lent[name] = source
     try:
         yield f"{LENT}:{name}"
@@ -121,8 +123,9 @@ class PythonEngine(Engine):
             if self._weights is not None:
                 raise self._failure("weights are given; expected none, since it is no class")
             return source
+        given = {} if self._weights is None else {"weights": self._weights}
         try:
-            return source() if self._weights is None else source(weights=self._weights)
+            return source(**given)
         except Exception as error:
             raise self._failure(f"making a {source.__name__} fails: {_words(error)}") from error
 

@@ -284,6 +284,11 @@ def parse_spec(text: str) -> EngineSpec:
     return EngineSpec(head, target, options)
 
 
+def level_spec(text: str) -> str:
+    """Return the spec that names an opponent: ``level=3`` is short for ``mcts,level=3``."""
+    return f"mcts,{text}" if text.startswith("level=") else text
+
+
 def _scan_value(text: str, at: int, error: Callable[[str], NotationError]) -> tuple[str, int]:
     """Read the value at index `at`, quoted or up to the next comma; return it and the index after it."""
     if text[at : at + 1] not in ('"', "'"):

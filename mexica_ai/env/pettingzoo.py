@@ -15,11 +15,13 @@ from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from cext.core.contract.game import CHANCE, State
 from cext.core.learning.tensor import observation, require_actions
+from mexica_ai.env.rendering import MODES, check_render_mode, modes_of, render
+from mexica_ai.env.rewards import check_reward, rewards_of
 from mexica_ai.env.vector import check_actions
 from mexica_ai.game import registry
 from mexica_ai.game.observations import BOUND, schema
 from mexica_ai.game.position import Position, new_game
-from mexica_ai.io.errors import IllegalActionError, SearchError
+from mexica_ai.io.errors import IllegalActionError
 from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.strict import quote
 
@@ -34,29 +36,26 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
     ``action_features`` (float32 [legal actions, size], see `mexica_ai.env.action_schema`).
     """
 
-    metadata = {"name": "mexica_ai_v1", "render_modes": ["ansi"], "is_parallelizable": False}  # noqa: RUF012
+    metadata = {"name": "mexica_ai_v1", "render_modes": list(MODES), "is_parallelizable": False}  # noqa: RUF012
 
     def __init__(
         self,
         game: str,
         players: int,
         seed: int | None,
+        reward: str,
         render_mode: str | None,
         actions: str | None,
         options: dict[str, Any],
     ) -> None:
         super().__init__()
         self.schema = schema(game)
-        if render_mode not in (None, "ansi"):
-            raise SearchError(
-                f'render_mode: given {quote(render_mode)}; expected "ansi", or None',
-                reason="INVALID_OPTION",
-                path="render_mode",
-            )
-        self.render_mode = render_mode
+        check_reward(reward)
+        check_render_mode(game, render_mode)
         check_actions(actions)
         require_actions(registry.get(game).rules, actions)
-        self._actions = actions
+        self.metadata = self.metadata | {"render_modes": modes_of(game)}
+        self.render_mode, self._reward, self._actions = render_mode, reward, actions
         self._game, self._players, self._options = game, players, options
         self._parts = registry.get(game)
         rules = self._parts.rules
@@ -166,8 +165,9 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
         self._state.apply(self._choices[index])
         self._settle()
         if self._state.is_terminal:
-            for name, share in zip(self.possible_agents, self._state.returns(), strict=True):
-                self.rewards[name] = share
+            rewards = rewards_of(self._reward, self._state.returns(), self._state.scores())
+            for name, reward in zip(self.possible_agents, rewards.tolist(), strict=True):
+                self.rewards[name] = reward
                 self.terminations[name] = True
         else:
             self.agent_selection = self.possible_agents[self._state.current_player]
@@ -182,9 +182,21 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
             mask[list(self._choices)] = 1
         return {"observation": observation(self._state, seat), "action_mask": mask}
 
-    def render(self) -> str | None:
-        """Return the board as text; None without a render mode."""
-        return str(self.position) if self.render_mode == "ansi" else None
+    def state(self) -> npt.NDArray[np.float32]:
+        """Return what all seats see together, for a critic: float32 [players, size], a row for each seat.
+
+        What no seat sees, such as the order of a deck, is in none of them.
+        """
+        return np.stack([observation(self._state, seat) for seat in range(self._state.num_players)])
+
+    @property
+    def state_space(self) -> spaces.Box:
+        """The space of `state`."""
+        return spaces.Box(-BOUND, BOUND, (len(self.possible_agents), self.schema.size), np.float32)
+
+    def render(self) -> str | npt.NDArray[np.uint8] | None:
+        """Return the board as text or as an array of colours; None without a render mode."""
+        return render(self.position, self.render_mode)
 
     def close(self) -> None:
         """Do nothing: nothing is open."""
@@ -219,9 +231,10 @@ def wrapped(
     game: str,
     players: int,
     seed: int | None,
+    reward: str,
     render_mode: str | None,
     actions: str | None,
     options: dict[str, Any],
 ) -> OrderEnforcingWrapper:
     """Return the environment in the wrapper that checks the order of calls."""
-    return OrderEnforcingWrapper(GameEnv(game, players, seed, render_mode, actions, options))
+    return OrderEnforcingWrapper(GameEnv(game, players, seed, reward, render_mode, actions, options))

@@ -28,8 +28,14 @@ def schema(game: str) -> Schema:
     """
     entry = registry.get(game)
     found = entry.learning.schema
-    if found is None or entry.rules.observation_size == 0:
+    if entry.rules.observation_size == 0:
         raise SearchError(f"{game} has no observations; expected a game that has", reason="NO_OBSERVATIONS")
+    if found is None:
+        raise SearchError(
+            f"{game} has observations, but no layout of them; expected a Schema in its Game, `learning.schema` "
+            f"(such as in {registry.package_of(game)}/tensor.py, see docs/adding_a_game.md)",
+            reason="NO_OBSERVATIONS",
+        )
     return found
 
 

@@ -30,7 +30,9 @@ from mexica_ai.analysis.limits import clock_margin
 from mexica_ai.engines import make_engine
 from mexica_ai.engines.base import Engine
 from mexica_ai.engines.native import BeamEngine, GreedyEngine, MctsEngine, RandomEngine, UctEngine
+from mexica_ai.engines.policy import Policy
 from mexica_ai.engines.process import ProcessEngine
+from mexica_ai.engines.python import PythonEngine
 from mexica_ai.game import registry
 from mexica_ai.game.checker import Checker
 from mexica_ai.game.edit import Editor
@@ -91,6 +93,24 @@ def aec():
     return one
 
 
+def first(observation, mask):
+    return int(mask.argmax())
+
+
+def single(actions=None):
+    pytest.importorskip("gymnasium")
+    one = env.single("nim", ["past"], seed=3, actions=actions)
+    one.reset()
+    return one
+
+
+def gym_vector():
+    pytest.importorskip("gymnasium")
+    from mexica_ai.env.gymnasium import GymVectorEnv
+
+    return GymVectorEnv(env.vector("nim", 2, seed=1, observations=True))
+
+
 def evaluator(tmp_path):
     onnx = pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")
@@ -120,6 +140,12 @@ EXAMPLES = {
     "mexica_ai.rpc.client.AsyncClient": (lambda: AsyncClient("127.0.0.1:1"), None),
     "mexica_ai.engines.process.ProcessEngine": (lambda: ProcessEngine.__new__(ProcessEngine), None),
     "mexica_ai.env.pettingzoo.GameEnv": (aec, lambda one: (one.position, one.legal, one.agent_selection)),
+    "mexica_ai.env.gymnasium.SingleEnv": (single, lambda one: (one.position, one.legal, one.seat, one._opponents)),
+    "mexica_ai.env.gymnasium.GymVectorEnv": (gym_vector, lambda envs: envs.games.legal.tolist()),
+    "mexica_ai.env.forms.Form": (lambda: single()._form, lambda form: (form.size, form.schema.size)),
+    "mexica_ai.env.forms.IdForm": (lambda: single("ids")._form, lambda form: (form.size, form.schema.size)),
+    "mexica_ai.env.forms.FeatureForm": (lambda: single("features")._form, lambda form: form.observation_space),
+    "mexica_ai.engines.policy.Policy": (lambda: Policy(first, "first"), vars),
     "mexica_ai.env.vector.VectorEnv": (lambda: env.vector("coatl", 3, seed=1), lambda games: games.legal.tolist()),
     "mexica_ai.analysis.evaluators.OnnxEvaluator": (evaluator, lambda one: one(np.ones((2, 3), np.float32)).tolist()),
     "mexica_ai.game.entry.Kind": (lambda: Kind.SPACE, lambda kind: kind),
@@ -157,6 +183,7 @@ SPECS = {
     BeamEngine: "beam",
     GreedyEngine: "greedy",
     RandomEngine: "random",
+    PythonEngine: "py:examples.policies:Uniform",
 }
 
 
@@ -365,7 +392,7 @@ def test_copied_games_go_on_alike(game, wanted, way):
 
 
 def test_games_that_do_not_fit_are_refused():
-    rebuild, (kind, starts, number, wanted, states, streams, kept) = env.vector("nim", 3, seed=1).__reduce__()
+    rebuild, (kind, starts, number, wanted, states, streams, kept), _ = env.vector("nim", 3, seed=1).__reduce__()
     other = ai.new_game("coatl", seed=1).state
     for wrong in (
         (states[:2], streams, kept),

@@ -2,6 +2,7 @@
 
 import importlib.util
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from mexica_ai.game import registry
 from mexica_ai.io.errors import IllegalActionError, SearchError
 
 GAMES = registry.names()
+ROOT = Path(__file__).parents[2]
 needs_pettingzoo = pytest.mark.skipif(not importlib.util.find_spec("pettingzoo"), reason="needs the extra rl")
 
 
@@ -27,9 +29,11 @@ def test_pettingzoos_own_tests(game):
 
 
 @needs_pettingzoo
-@pytest.mark.parametrize("mode", ["human", "rgb_array", "", 1])
+@pytest.mark.parametrize("mode", ["human", "", 1])
 def test_a_render_mode_that_does_not_exist_is_refused(mode):
-    with pytest.raises(SearchError, match=r'^render_mode: given .*; expected "ansi", or None$') as caught:
+    with pytest.raises(
+        SearchError, match=r'^render_mode: given .*; expected "ansi"(, "rgb_array")?, or None$'
+    ) as caught:
         env.aec("nim", render_mode=mode)
     assert (caught.value.reason, caught.value.path) == ("INVALID_OPTION", "render_mode")
 
@@ -116,6 +120,95 @@ def test_random_play_ends_and_begins_anew(game):
     for _ in range(40):
         again.step_random(100)
     assert [again.state(i) for i in range(8)] == [games.state(i) for i in range(8)]
+
+
+@needs_pettingzoo
+def test_what_all_seats_see_together_and_rewards_by_points():
+    one = env.aec("coatl", players=3, reward="margin", seed=1)
+    one.reset()
+    state = one.state()
+    assert one.unwrapped.state_space.contains(state)
+    for seat in range(3):
+        np.testing.assert_array_equal(state[seat], one.observe(f"seat_{seat}")["observation"])
+    rng = np.random.default_rng(1)
+    while not one.unwrapped.position.is_over:
+        one.step(rng.choice(np.flatnonzero(one.last()[0]["action_mask"])))
+    scores = one.unwrapped.position.scores
+    assert one.rewards["seat_0"] == scores[0] - max(scores[1:])
+    with pytest.raises(SearchError, match='reward: given "win"'):
+        env.aec("nim", reward="win")
+
+
+def test_arrays_have_docstrings():
+    documented = {name for name, value in vars(env.VectorEnv).items() if isinstance(value, property) and value.__doc__}
+    arrays = {
+        "to_move",
+        "num_legal",
+        "legal",
+        "masks",
+        "observations",
+        "actions",
+        "done",
+        "rewards",
+        "scores",
+        "lengths",
+    }
+    assert arrays <= documented
+    assert env.VectorEnv.to_move.__doc__ == "numpy.ndarray: int32 [N], the seat to move."
+
+
+def test_games_are_dealt_anew_for_ever():
+    def deals(**options):
+        games = env.vector("coatl", 4, seed=1, starts=3, **options)
+        found = []
+        for _ in range(40):
+            games.step(np.zeros(4, int))
+            found.append([start.hash for start in games.__reduce__()[1][1]])
+        return found
+
+    found = deals(redeal=16)
+    assert found == deals(redeal=16)
+    changes = [sum(map(int.__ne__, *pair)) for pair in itertools.pairwise(found)]
+    assert changes == [1 if (step + 2) % 4 == 0 else 0 for step in range(39)]
+    assert len({start for starts in found for start in starts}) == 3 + 10
+    assert all(starts == found[0] for starts in deals(redeal=0))
+    with pytest.raises(SearchError, match="redeal: given -1; expected a number of actions, or 0"):
+        env.vector("nim", 1, redeal=-1)
+
+
+def test_games_are_reset_and_set():
+    games = env.vector("coatl", 3, seed=1, starts=4, observations=True)
+    fresh = games.observations.copy()
+    for _ in range(30):
+        games.step(np.zeros(3, int))
+    assert games.lengths.all()
+    observations, info = games.reset(seed=1)
+    np.testing.assert_array_equal(observations, fresh)
+    assert info == {}
+    assert not games.lengths.any()
+    games.reset()
+    assert not np.array_equal(games.observations, fresh)
+    position = ai.load(ROOT / "examples" / "coatl_midgame.json")
+    games.set_position(1, position)
+    assert games.position(1) == position
+    np.testing.assert_array_equal(games.observations[1], env.observe(position))
+    for seat in range(2):
+        np.testing.assert_array_equal(games.observe_all()[1, seat], env.observe(position, seat))
+    games.begin_from([position])
+    games.reset()
+    assert all(games.position(i) == position for i in range(3))
+    games.reset(options={"starts": [position]})
+    with pytest.raises(SearchError, match="starts: given 3; expected positions"):
+        games.begin_from(3)
+    with pytest.raises(SearchError, match='options: given "deal"; expected only starts'):
+        games.reset(options={"deal": 1})
+    with pytest.raises(IndexError, match="game 3: expected 0 to 2"):
+        games.set_position(3, position)
+    over = ai.new_game("nim", piles=[1])
+    over.push("take 1 1")
+    for wrong in (over, ai.new_game("nim", players=3)):
+        with pytest.raises(SearchError):
+            env.vector("nim", 1).set_position(0, wrong)
 
 
 def test_what_games_stepped_together_refuse():
@@ -272,11 +365,14 @@ def test_openspiels_own_test(game):
     pyspiel.random_sim_test(loaded, num_sims=1, serialize=False, verbose=False)
 
 
-def test_the_arrays_are_read_only():
+def test_the_arrays_are_read_only_but_for_observations():
     games = env.vector("nim", 2, seed=1, piles=[2, 2], masks=True, observations=True, starts=1)
-    for name in ("num_legal", "legal", "masks", "observations", "to_move", "actions", "done", "rewards", "scores"):
+    for name in ("num_legal", "legal", "masks", "to_move", "actions", "done", "rewards", "scores"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(games, name)[:] = 1
     before = games.legal.copy()
+    games.observations[:] = 0
+    np.from_dlpack(games.observations)
     games.step([0, 1])
     assert (games.legal != before).any()
+    np.testing.assert_array_equal(games.observations[1], env.observe(games.position(1)))
