@@ -43,7 +43,8 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
         module = importlib.import_module(path)
     except ModuleNotFoundError as error:
         raise SearchError(
-            f"the engine {spec.kind} needs {error.name}, which is not installed: pip install 'mexica-ai[client]'",
+            f"the engine {spec.kind} needs {error.name}, which is not installed: "
+            f"pip install 'mexica-ai[{KINDS[spec.kind].extra}]'",
             reason="MISSING_PACKAGE",
         ) from None
     engine: Engine = getattr(module, class_name)(spec, defaults)

@@ -134,19 +134,26 @@ class _InstantEngine(_WeightedEngine):
         actions = self._turn(after, weights, seed)
         for action in actions:
             after.apply(action)
-        value, expected_scores = simple.evaluate(after, weights=weights)
-        turn = [registry.get(position.game).text.format_action(action) for action in actions]
-        candidate = Candidate(turn=turn, visits=1, value=value, expected_scores=expected_scores, prior=1.0, line=[])
-        return Result(
-            candidates=[candidate],
-            iterations=1,
-            nodes=1,
-            distinct_turns=1,
-            seconds=time.perf_counter() - started,
-            stop_reason="settled",
-            seed=seed,
-            weights=None if weights is None else weights.version,
-        )
+        return result_of_turn(position.game, actions, after, weights, seed, started)
+
+
+def result_of_turn(
+    game: str, actions: list[int], after: State, weights: Weights | None, seed: int, started: float, iterations: int = 1
+) -> Result:
+    """Return the result of an engine that considers one turn; `after` is the state after it."""
+    value, expected_scores = simple.evaluate(after, weights=weights)
+    turn = [registry.get(game).text.format_action(action) for action in actions]
+    candidate = Candidate(turn=turn, visits=1, value=value, expected_scores=expected_scores, prior=1.0, line=[])
+    return Result(
+        candidates=[candidate],
+        iterations=iterations,
+        nodes=1,
+        distinct_turns=1,
+        seconds=time.perf_counter() - started,
+        stop_reason="settled",
+        seed=seed,
+        weights=None if weights is None else weights.version,
+    )
 
 
 class GreedyEngine(_InstantEngine):

@@ -154,8 +154,9 @@ _DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"  # names of Python
 class EngineKind:
     """A kind of engine: the path of its class, the keys it takes, and the name of its target ("" for none).
 
-    Kinds with `is_instant` answer at once, so they ignore the limits; they take these keys like every engine. To
-    those with `is_restrictable` one can say which first actions to allow or avoid.
+    Kinds with `is_instant` answer at once, or keep no time, so they ignore the limits; they take these keys like every
+    engine. To those with `is_restrictable` one can say which first actions to allow or avoid. `targets` lists all
+    targets, where there are few; `extra` is the extra of this package that the kind needs.
     """
 
     path: str  # "module:class", imported when the first engine of the kind is made
@@ -164,6 +165,8 @@ class EngineKind:
     target: str = ""
     is_instant: bool = False
     is_restrictable: bool = False
+    targets: tuple[str, ...] = ()
+    extra: str = ""
 
 
 KINDS = {
@@ -210,6 +213,16 @@ KINDS = {
         (*_BUDGET, "weights", "tls_ca", "tls_certificate", "tls_key", "authority", "token_file"),
         _ADDRESS,
         is_restrictable=True,
+        extra="client",
+    ),
+    "spiel": EngineKind(
+        "mexica_ai.engines.spiel:SpielEngine",
+        "a bot of OpenSpiel: mcts, ismcts, random, uniform",
+        ("time", "iterations", "seed", "name"),
+        "a bot of OpenSpiel",
+        is_instant=True,
+        targets=("mcts", "ismcts", "random", "uniform"),
+        extra="spiel",
     ),
 }
 
@@ -252,6 +265,9 @@ def parse_spec(text: str) -> EngineSpec:
         target, at = _scan_value(text, at + 1, error)
     if kind.target and not (target or "").strip():
         raise error(f"{head} needs {kind.target} as its target, {head}:TARGET")
+    if kind.targets and target not in kind.targets:
+        hint = did_you_mean(target or "", kind.targets)
+        raise error(f"{head} has no {target!r}; expected one of {', '.join(kind.targets)}{hint}", "BAD_ENGINE_VALUE")
     if kind.target == _ADDRESS and target is not None:
         try:
             targets.parse(target)

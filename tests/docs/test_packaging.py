@@ -28,6 +28,7 @@ OPTIONAL = {
     "data": ["pyarrow"],
     "rl": ["pettingzoo", "gymnasium"],
     "onnx": ["onnxruntime"],
+    "spiel": ["pyspiel", "open_spiel"],
 }
 POSITION = str(ROOT / "examples" / "nim.json")
 
@@ -79,6 +80,7 @@ def test_numpy_and_rich_are_enough(args, tmp_path):
         ("arena", ("train", "mexica", "--out", "new")),
         ("plot", ("arena", "--engine", "random", "--engine", "random", "--plot", "x.png")),
         ("web", ("web", "--no-open")),
+        ("spiel", ("best", POSITION, "--engine", "spiel:random")),
         ("data", ("export", "games.jsonl", "--out", "data")),
     ],
 )
@@ -92,7 +94,8 @@ def test_a_command_says_which_extra_it_needs(extra, args, tmp_path):
 
 def test_every_extra_is_in_all():
     (everything,) = EXTRAS["all"]
-    assert set(re.search(r"\[(.*)\]", everything)[1].split(",")) == EXTRAS.keys() - DEVELOPMENT - {"all", "train"}
+    large = {"spiel", "train"}
+    assert set(re.search(r"\[(.*)\]", everything)[1].split(",")) == EXTRAS.keys() - DEVELOPMENT - {"all"} - large
 
 
 @pytest.mark.real("processes")

@@ -354,17 +354,6 @@ def test_observations_of_chosen_seats():
         np.testing.assert_array_equal(seen[i], env.observe(games.position(i), i))
 
 
-@pytest.mark.skipif(not importlib.util.find_spec("pyspiel"), reason="needs open_spiel")
-@pytest.mark.parametrize("game", GAMES)
-def test_openspiels_own_test(game):
-    import pyspiel
-
-    importlib.import_module("mexica_ai.env.openspiel")  # registers the game
-
-    loaded = pyspiel.load_game(f"mexica_ai(game={game},players=3)")
-    pyspiel.random_sim_test(loaded, num_sims=1, serialize=False, verbose=False)
-
-
 def test_the_arrays_are_read_only_but_for_observations():
     games = env.vector("nim", 2, seed=1, piles=[2, 2], masks=True, observations=True, starts=1)
     for name in ("num_legal", "legal", "masks", "to_move", "actions", "done", "rewards", "scores"):
