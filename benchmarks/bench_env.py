@@ -3,8 +3,9 @@
     python benchmarks/bench_env.py [--game mexica] [--players 2] [--games 256] [--seconds 1] [--repeats 5] [--json]
 
 All rows play the same starts, those of bench_rules.py, in one thread. Except for the last row, the compiled random
-player chooses the actions. Each repeat measures every row once; the medians of the repeats are printed. Games a second
-are actions a second by the mean length of a single playout: in a short run few games end, and all at the same time.
+player chooses the actions. A game without observations has no rows with them. Each repeat measures every row once; the
+medians of the repeats are printed. Games a second are actions a second by the mean length of a single playout: in a
+short run few games end, and all at the same time.
 """
 
 import argparse
@@ -44,13 +45,14 @@ def measure(game, players, num_games, seconds, repeats):
     """Return for each row actions and games a second, and both against single playouts."""
     starts = [opening(players, seed, game) for seed in range(1, 33)]
     rng = np.random.default_rng(1)
+    has_observations = registry.get(game).rules.observation_size > 0
 
     def games(**modes):
         return env.vector(game, num_games, seed=1, starts=starts, **modes)
 
     plain, listed = games(legal=False), games()
-    masked = games(masks=True, observations=True)
-    chosen = games(masks=True, observations=True)
+    masked = games(masks=True, observations=has_observations)
+    chosen = games(masks=True, observations=has_observations)
     lengths = []
     rows = {
         "single playouts": lambda: lengths.append(single(starts, seconds)) or lengths[-1][0],
@@ -60,6 +62,8 @@ def measure(game, players, num_games, seconds, repeats):
         "with legal lists, masks and observations": lambda: random_play(masked, 1, seconds),
         "the same, actions chosen by numpy": lambda: chosen_play(chosen, rng, seconds),
     }
+    if not has_observations:
+        rows = dict(list(rows.items())[:4])
     found = {name: [] for name in rows}
     for _ in range(repeats):
         for name, run in rows.items():

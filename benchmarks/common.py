@@ -42,7 +42,14 @@ def opening(players, seed, game="mexica"):
     position = ai.new_game(game, players=players, seed=seed)
     rng = random.Random(seed)
     for _ in range(players):
-        position.push([rng.choice(position.legal_actions())])
+        turns = position.state.turn
+        while position.state.turn == turns and not position.is_over:
+            if position.is_chance:
+                position.draw(rng.getrandbits(32))
+            else:
+                position.push_action(rng.choice(position.legal_actions()))
+    while position.is_chance:
+        position.draw(rng.getrandbits(32))
     return position
 
 

@@ -488,15 +488,15 @@ class Position:
             **options,
         )
 
-    def _repr_svg_(self) -> str:
-        return self.svg()
+    def _repr_svg_(self) -> str | None:
+        return None if self._game.picture.draw is None else self.svg()
 
     def __str__(self) -> str:
         with speaking(ENGLISH):  # its columns are as wide as the English words need
             return self._game.board(self._state)
 
-    def _repr_html_(self) -> str:
-        """For notebooks that show no SVG by itself."""
+    def _repr_html_(self) -> str | None:
+        """For notebooks that show no SVG by itself. Without pictures they show `repr`."""
         return self._repr_svg_()
 
     def __repr__(self) -> str:

@@ -147,7 +147,7 @@ def _chance(case: Case) -> None:
             for each in (one, other):
                 each.resolve_chance(3)
             case.expect(one == other, "the same seed resolves a random event in two ways")
-            case.expect(one.current_player >= 0, "no seat is to move after a random event")
+            case.expect(one.current_player != CHANCE, "a random event is due again after it was resolved")
             one.check()
         elif action is not None:
             is_refused = case.refused(functools.partial(state.resolve_chance, 3), SearchError)

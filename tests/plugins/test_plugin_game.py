@@ -4,8 +4,10 @@ Each test runs other processes, since this one does not know the game.
 """
 
 import contextlib
+import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -38,7 +40,8 @@ def folder(tmp_path_factory):
     """Build the package and install it into a folder; return the folder."""
     place = tmp_path_factory.mktemp("plugin")
     shutil.copytree(PLUGIN, place / "source", ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
-    options = ["--quiet", "--no-build-isolation", "--no-deps", "--no-index", "--disable-pip-version-check"]
+    (said,) = re.findall(r"^\$ pip install (.*) \.$", (PLUGIN / "README.md").read_text(), re.MULTILINE)
+    options = ["--quiet", "--no-index", "--disable-pip-version-check", *said.split()]
     done = subprocess.run(
         [sys.executable, "-P", "-m", "pip", "install", *options, "--target", place / "site", place / "source"],
         capture_output=True,
@@ -52,11 +55,11 @@ def folder(tmp_path_factory):
 def run(folder):
     """Return a function that runs Python where the package is installed, and returns what it prints."""
 
-    def call(*args, **options):
+    def call(*args, path=(), **options):
         done = subprocess.run(
             [sys.executable, "-P", *map(str, args)],
             cwd=folder,
-            env=environment(folder),
+            env=environment(folder, path),
             capture_output=True,
             text=True,
             timeout=RUN_S,
@@ -68,8 +71,8 @@ def run(folder):
     return call
 
 
-def environment(folder):
-    return {**os.environ, "PYTHONPATH": str(folder / "site")}
+def environment(folder, path=()):
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (folder / "site", *path)))}
 
 
 @contextlib.contextmanager
@@ -152,6 +155,40 @@ def test_every_command_knows_it(run, folder):
     assert "shutbox" in hello["games"]
     assert answer["id"] == 7
     assert answer["turn"][0] in legal
+
+
+NOTEBOOK = """
+import mexica_ai as ai
+position = ai.new_game("shutbox", seed=1)
+print([position._repr_svg_(), position._repr_html_(), repr(position)])
+"""
+
+
+def test_a_notebook_shows_its_text(run):
+    assert run("-c", NOTEBOOK) == "[None, None, '<Position of shutbox: 2 players, seat 0 to move>']\n"
+
+
+@pytest.mark.parametrize("script", ["bench_rules.py", "bench_env.py"])
+def test_benchmarks_play_it(run, script):
+    folder = ROOT / "benchmarks"
+    said = run(folder / script, "--game", "shutbox", "--seconds", "0.02", "--repeats", "1", "--json", path=[folder])
+    assert json.loads(said)
+
+
+SPIEL = """
+import numpy as np
+from mexica_ai.env.openspiel import SpielGame
+state = SpielGame({"game": "shutbox", "one_die": True}).new_initial_state()
+rng = np.random.default_rng(1)
+while not state.is_terminal():
+    state.apply_action(int(rng.choice(state.legal_actions())))
+print(sum(state.returns()), state.get_game().get_type().provides_observation_tensor)
+"""
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("pyspiel"), reason="needs open_spiel")
+def test_openspiel_plays_it(run):
+    assert run("-c", SPIEL) == "0.0 False\n"
 
 
 CLIENT = """

@@ -20,7 +20,7 @@ from mexica_ai import testing
 from mexica_ai.game import registry
 from mexica_ai.game.contract import Game
 from mexica_ai.io.errors import SearchError
-from test_games.trick.ops import create_for_another_interface, create_without_functions
+from test_games.trick.ops import create_for_another_interface, create_with, create_without_functions, deal, lose_seat
 
 SEED = int(os.environ.get("MEXICA_AI_SEED", "2015"))
 LARGE_POOL = [3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 13]
@@ -113,6 +113,36 @@ def test_the_rules_of_a_game_say_their_name(name):
 def test_a_table_without_a_function_is_refused():
     with pytest.raises(ValueError, match="'trick': lacks hash, round"):
         create_without_functions()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "message"),
+    [
+        ({"state_size": 332}, "state_size is 332; expected a multiple of 64 bytes"),
+        ({"state_size": 0}, "state_size is 0; expected a multiple of 64 bytes"),
+        ({"max_actions": 65536}, "max_actions is 65536; expected 1 to 65535"),
+        ({"max_players": 5}, "max_players is 5; expected 2 to 4"),
+    ],
+)
+def test_a_table_with_a_size_that_cannot_be_says_which(sizes, message):
+    with pytest.raises(ValueError, match=f"^game table of 'trick': {message}$"):
+        create_with(**sizes)
+
+
+def test_a_seat_that_there_is_not_is_named():
+    state = lose_seat(deal([[1], [2]]))
+    with pytest.raises(ValueError, match=r"^trick: current_player returned 255; expected a seat from 0 to 1, CHANCE"):
+        _ = state.current_player
+
+
+def test_a_state_becomes_another_in_place():
+    state, other = deal([[1], [2]]), deal([[3], [4]])
+    state.assign(other)
+    assert (state == other, state is other) == (True, False)
+    other.apply(other.legal_actions()[0])
+    assert state != other
+    with pytest.raises(ValueError, match=r"^a state of nim; expected one of trick$"):
+        state.assign(registry.get("nim").starts.new_state(2, 1))
 
 
 @pytest.mark.parametrize(("abi", "more_bytes"), [(1, 0), (0, 8)])

@@ -98,8 +98,13 @@ cdef Game game_create_compiled(const GameOps* ops, dict search_options, uint64_t
     if abi != CEXT_ABI or ops_size != sizeof(GameOps):
         raise ImportError(f"compiled for another version of mexica-ai: interface {abi:016x}, a table of {ops_size} "
                           f"bytes; expected {CEXT_ABI:016x} and {sizeof(GameOps)} bytes; compile the game again")
-    if not 2 <= ops.max_players <= MAX_SEATS or ops.state_size % 64 != 0 or not 1 <= ops.max_actions <= 65535:
-        raise ValueError(f"game table of {ops.name.decode()!r}: seats, state_size or max_actions out of range")
+    for field, given, fits, expected in (
+        ("max_players", ops.max_players, 2 <= ops.max_players <= MAX_SEATS, f"2 to {MAX_SEATS}"),
+        ("state_size", ops.state_size, ops.state_size > 0 and ops.state_size % 64 == 0, "a multiple of 64 bytes"),
+        ("max_actions", ops.max_actions, 1 <= ops.max_actions <= 65535, "1 to 65535"),
+    ):
+        if not fits:
+            raise ValueError(f"game table of {ops.name.decode()!r}: {field} is {given}; expected {expected}")
     if (ops.observe == NULL) != (ops.observation_size == 0):
         raise ValueError(f"game table of {ops.name.decode()!r}: observe and observation_size need each other")
     if (ops.action_id == NULL) != (ops.num_action_ids == 0) or not 0 <= ops.num_action_ids <= MAX_ACTION_IDS:
@@ -173,6 +178,18 @@ cdef class State:
         """Return an independent copy."""
         return state_wrap(self.game, self.data)
 
+    def assign(self, State other not None):
+        """Make this state a copy of another one of its game, in place.
+
+        Raises
+        ------
+        ValueError
+            If the other is of another game.
+        """
+        if other.game is not self.game:
+            raise ValueError(f"a state of {other.game.name}; expected one of {self.game.name}")
+        memcpy(self.data, other.data, self.game.ops.state_size)
+
     @property
     def num_players(self):
         """Number of seats."""
@@ -180,8 +197,13 @@ cdef class State:
 
     @property
     def current_player(self):
-        """The seat to move (>= 0), `CHANCE` or `TERMINAL`."""
-        return self.game.ops.current_player(self.data)
+        """The seat to move (>= 0), `CHANCE` or `TERMINAL`. Raises ValueError if the game's function returns another."""
+        cdef int player = self.game.ops.current_player(self.data)
+        if not C_TERMINAL <= player < self.game.ops.num_players(self.data):
+            raise ValueError(f"{self.game.name}: current_player returned {player}; expected a seat from 0 to "
+                             f"{self.num_players - 1}, CHANCE ({C_CHANCE}) or TERMINAL ({C_TERMINAL}): a conditional "
+                             f"expression of a uint8_t and CHANCE has no sign, so return CHANCE in a statement")
+        return player
 
     @property
     def is_terminal(self):
@@ -265,6 +287,19 @@ cdef class State:
         if self.game.ops.action_id == NULL:
             raise SearchError(f"{self.game.name} has no ids of actions; expected a game that has",
                               reason="NO_ACTION_IDS")
+
+    def action_ids(self):
+        """Return the fixed ids of the legal actions, in the order of `legal_actions`; see `action_id`.
+
+        Raises
+        ------
+        SearchError
+            If the game has no ids of actions; reason NO_ACTION_IDS.
+        """
+        if self.game.ops.action_id == NULL:
+            raise SearchError(f"{self.game.name} has no ids of actions; expected a game that has",
+                              reason="NO_ACTION_IDS")
+        return [self.game.ops.action_id(self.data, action) for action in self.legal_actions()]
 
     def action_features(self):
         """Return what the seat to move knows about its legal actions.

@@ -240,6 +240,31 @@ def create_without_functions():
     return game_create(&incomplete)
 
 
+def create_with(int state_size=64, int max_actions=NUM_CARDS, int max_players=MAX_SEATS):
+    """Offer the core a table with other sizes."""
+    cdef GameOps other = _ops
+    other.state_size = state_size
+    other.max_actions = max_actions
+    other.max_players = max_players
+    return game_create(&other)
+
+
+# The same game, whose seat to move is what CHANCE becomes as a byte.
+cdef int lost_current_player(const void* data) noexcept nogil:
+    return 255
+
+
+cdef GameOps _lost_ops = _ops
+_lost_ops.current_player = lost_current_player
+
+LOST_GAME = game_create(&_lost_ops)
+
+
+def lose_seat(State owner not None):
+    """Return the state as one of `LOST_GAME`."""
+    return state_wrap(LOST_GAME, owner.data)
+
+
 def create_for_another_interface(int abi, int more_bytes):
     """Offer the core a table, at no readable address, whose interface or size differs from the core's by so much."""
     return game_create_compiled(<const GameOps*>1, None, CEXT_ABI + abi, sizeof(GameOps) + more_bytes)
