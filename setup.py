@@ -12,7 +12,7 @@ Environment:
                         installs and ``build_ext --inplace`` always build it.
 ``CEXT_SKIP=1``         leave out the compiled modules, for an editable install where ``build_ext --inplace``
                         builds them (``make install``).
-``CEXT_JOBS=2``         translate and compile so many modules at a time; one if not set.
+``CEXT_JOBS=2``         translate and compile so many modules at a time; if not set, as many as there are processors.
 """
 
 import json
@@ -116,7 +116,9 @@ if SANITIZE and SANITIZE not in SANITIZERS:
     raise SystemExit(f"CEXT_SANITIZE: {SANITIZE!r}, expected one of {', '.join(SANITIZERS)}")
 DEBUG = os.environ.get("CEXT_DEBUG") == "1" and not SANITIZE
 NATIVE = os.environ.get("MEXICA_AI_NATIVE") == "1"
-JOBS = int(os.environ.get("CEXT_JOBS", "0"))
+JOBS = int(os.environ.get("CEXT_JOBS") or os.cpu_count() or 1)
+# pip first asks what the build needs, and shows nothing meanwhile: that must not translate the modules.
+IS_ASKED_ONLY = not {"egg_info", "dist_info"}.isdisjoint(sys.argv[1:])
 WITH_TESTS = os.environ.get("CEXT_TESTS") == "1" or bool({"editable_wheel", "--inplace"} & set(sys.argv))
 # cythonize and build_ext compare only time stamps, so every variant has its own folder.
 VARIANT = build.variant()
@@ -250,7 +252,7 @@ setup(
         ],
     },
     ext_modules=[]
-    if os.environ.get("CEXT_SKIP") == "1"
+    if os.environ.get("CEXT_SKIP") == "1" or IS_ASKED_ONLY
     else cythonize(
         extensions,
         build_dir=f"{BUILD_DIR}/cython",

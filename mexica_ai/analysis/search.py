@@ -26,6 +26,7 @@ from mexica_ai.analysis.limits import (
 )
 from mexica_ai.analysis.results import Candidate, FirstAction, Forecast, Result
 from mexica_ai.analysis.settings import SearchSettings
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.io.errors import SearchError
@@ -52,6 +53,7 @@ def best_turn(
     batch_size: int = DEFAULT_BATCH,
     allow: Sequence[str] | None = None,
     avoid: Sequence[str] = (),
+    stop: Stop | None = None,
 ) -> Result:
     """Search for the best turn of the seat to move.
 
@@ -88,6 +90,8 @@ def best_turn(
         The only actions with which the turn may begin; any by default. The search looks at no others.
     avoid : sequence of str
         Actions with which it may not begin, even if `allow` has them.
+    stop : Stop, optional
+        Setting it, from any thread, ends the search; the result is the best turn found so far.
 
     Returns
     -------
@@ -122,7 +126,9 @@ def best_turn(
         allow=allow,
         avoid=avoid,
     )
-    return SearchRun(position, settings).result()
+    run = SearchRun(position, settings)
+    with (stop or Stop()).calling(run.stop):
+        return run.result()
 
 
 def analyze(

@@ -197,7 +197,7 @@ def executor(cluster: str | None, concurrency: int | None) -> Iterator[tuple[Exe
     if cluster is None:
         from mexica_ai.arena.pool import GamePool
 
-        with GamePool() as pool:
+        with _ended_by_sigterm(), GamePool() as pool:
             yield pool, concurrency or 1
         return
     with needing("cluster"):
@@ -280,6 +280,24 @@ def read_positions(file: BinaryIO, path: str) -> Iterator[tuple[int, Position | 
             yield number, error
         else:
             yield number, found
+
+
+@contextlib.contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM, which `timeout` sends, end the command with its processes, and with their locks."""
+
+    def end(number: int, _frame: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not end the clean-up
+        raise SystemExit(128 + number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ import contextlib
 import errno
 import importlib.metadata
 import io
+import itertools
 import os
 import sys
 import warnings
@@ -102,8 +103,13 @@ class _Parser(argparse.ArgumentParser):
             name = text.partition("=")[0]
             self.error(f"there is no option {name}{did_you_mean(name, options)}")
 
-        if given and given[0].startswith("--") and len(given[0]) > 2 and given[0].partition("=")[0] not in options:
-            refuse(given[0])  # before something else is found to be missing
+        # Before something else is found to be missing, or its value is taken for a command.
+        commands = [
+            name for action in self._actions if action.nargs == argparse.PARSER for name in action.choices or ()
+        ]
+        for text in itertools.takewhile(lambda text: text != "--" and text not in commands, given):
+            if text.startswith("--") and text.partition("=")[0] not in options:
+                refuse(text)
         namespace, unknown = super().parse_known_args(given, namespace)
         for text in unknown:
             if text.startswith("--") and text != "--" and text.partition("=")[0] not in options:

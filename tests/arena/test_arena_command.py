@@ -224,6 +224,20 @@ def test_ctrl_c_ends_with_the_table_so_far(tmp_path):
 
 
 @pytest.mark.real("processes")
+def test_sigterm_ends_its_processes_and_leaks_nothing(tmp_path):
+    journal = tmp_path / "games.jsonl"
+    args = [*NIM, "--blocks", "100000", "--concurrency", "2", "--journal", journal]
+    with subprocess.Popen([*COMMAND, *args], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while not journal.exists() or journal.read_bytes().count(b"\n") < 4:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.terminate()  # as `timeout` does
+        err = process.communicate(timeout=120)[1]
+    assert (process.returncode, err) == (143, "")
+
+
+@pytest.mark.real("processes")
 def test_progress_is_shown_on_a_terminal():
     parent, child = pty.openpty()
     args = [*NIM, "--engine", "greedy", "--blocks", "30"]

@@ -9,6 +9,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import Cython.Build
 import pytest
 import setuptools
 
@@ -40,6 +41,18 @@ def build_script(monkeypatch):
     monkeypatch.setenv("MEXICA_AI_NATIVE", "1")
     monkeypatch.delenv("CEXT_DEBUG", raising=False)
     return runpy.run_path(str(ROOT / "setup.py"))
+
+
+@pytest.mark.parametrize(("command", "translates"), [("egg_info", False), ("dist_info", False), ("bdist_wheel", True)])
+def test_nothing_is_translated_while_pip_only_asks(command, translates, monkeypatch):
+    given, translated = {}, []
+    monkeypatch.setattr(setuptools, "setup", given.update)
+    monkeypatch.setattr(Cython.Build, "cythonize", lambda modules, **_: translated.append(modules) or modules)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "argv", ["setup.py", "--quiet", command])
+    monkeypatch.delenv("CEXT_SKIP", raising=False)
+    runpy.run_path(str(ROOT / "setup.py"))
+    assert (bool(given["ext_modules"]), bool(translated)) == (translates, translates)
 
 
 @pytest.mark.skipif(not game.VARIANT.startswith("release"), reason="other builds have checks of their own")

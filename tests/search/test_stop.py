@@ -57,6 +57,13 @@ class Waits:
         raise ai.SearchError("stopped")
 
 
+def test_best_turn_is_stopped():
+    stop = ai.Stop()
+    stop.set()
+    result = ai.best_turn(ai.new_game("nim", piles=[60, 61, 62, 63]), time_s=60, stop=stop)
+    assert (result.stop_reason, bool(result.turn)) == ("stopped", True)
+
+
 def test_a_search_is_stopped_from_within_set():
     stop, failures = ai.Stop(), []
     run = SearchRun(ai.new_game("nim"), SearchSettings(ai.Limits(iterations=1)), search_class=Waits)
