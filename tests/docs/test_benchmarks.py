@@ -3,7 +3,7 @@
 import argparse
 import dataclasses
 import gzip
-import importlib
+import importlib.util
 import json
 import math
 import random
@@ -51,6 +51,28 @@ def test_the_page_of_the_benchmarks_names_every_script_and_only_options_that_exi
         code = scripts[name] + shared * name.startswith("attack_")
         for option in re.findall(r"--[a-z-]+", arguments):
             assert f'"{option}"' in code, f"{name} {option}"
+
+
+needs_openspiel = pytest.mark.skipif(not importlib.util.find_spec("pyspiel"), reason="needs open_spiel")
+
+
+@needs_openspiel
+@pytest.mark.real("processes")
+def test_bench_spiel():
+    rows = figures("bench_spiel.py", "--seconds", 0.01, "--repeats", 1, "--game", "nim", "--game", "coatl")["rows"]
+    assert {name.partition(",")[0] for name in rows} == {"tic-tac-toe", "liar's poker", "nim", "coatl"}
+    assert all(row["decisions"] > 0 for row in rows.values())
+    assert rows["coatl, this bridge"]["ismcts"] > 0
+    assert rows["nim, pure Python"]["mcts"] > 0
+
+
+@needs_openspiel
+@pytest.mark.real("processes")
+def test_compared():
+    done = run("compared.py", "--seconds", 0.01, "--repeats", 1, "--games", 2, "--iterations", 20)
+    assert done.returncode == 0, done.stderr
+    assert "| OpenSpiel, C++ chess by Python | " in done.stdout
+    assert re.search(r"^\| `uct` \| [0-2] of 2 \(\d+ to \d+ %\) \|", done.stdout, re.MULTILINE)
 
 
 @pytest.mark.real("processes")
