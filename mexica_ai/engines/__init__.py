@@ -2,7 +2,8 @@
 
 The interface is `Engine` (base.py); `parse_spec` (specs.py) reads text such as ``mcts,time=2``, and `make_engine`
 (make.py) makes the engine. The module of a kind is imported when its first engine is made, so that searching works
-without the packages that other kinds need, such as grpcio.
+without the packages that other kinds need, such as grpcio. A `Policy` (policy.py) is Python code of users as it plays
+inside an engine or an environment.
 """
 
 from mexica_ai.engines.base import Engine
