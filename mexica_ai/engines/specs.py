@@ -216,7 +216,7 @@ KINDS = {
         extra="client",
     ),
     "spiel": EngineKind(
-        "mexica_ai.engines.spiel:SpielEngine",
+        "mexica_ai.env.spiel_bots:SpielEngine",
         "a bot of OpenSpiel: mcts, ismcts, random, uniform",
         ("time", "iterations", "seed", "name"),
         "a bot of OpenSpiel",

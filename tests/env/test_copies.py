@@ -51,7 +51,7 @@ needs_pettingzoo = pytest.mark.skipif(not importlib.util.find_spec("pettingzoo")
 
 # Packages and modules that are programs, not a library: the command line, the page, the service, the arena, training.
 PROGRAMS = ("arena", "cli", "draw", "server", "train", "v1", "web", "__main__")
-PROGRAMS += ("mexica_ai.io.terminal", "mexica_ai.env.openspiel", "mexica_ai.engines.spiel")
+PROGRAMS += ("mexica_ai.io.terminal", "mexica_ai.env.openspiel", "mexica_ai.env.spiel_bots")
 ABSTRACT = (Editor, Engine)
 # Classes that cannot be copied; their errors say what to do instead.
 REFUSED = (Advisor, ai.SearchRun, ai.Stop, AsyncClient, Beam, Client, ProcessEngine, Search, Stream, TurnSearch, UCT)
