@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pages import NIM
 
 import mexica_ai as ai
 from mexica_ai.analysis import drill
@@ -12,14 +13,6 @@ from mexica_ai.table import Posed
 from mexica_ai.web import drills, starts
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-NIM = {
-    "game": "nim",
-    "version": 1,
-    "start": ai.new_game("nim", piles=[2, 3]).to_json(),
-    "turns": [["take 2 2"], ["take 1 2"], ["take 2 1"]],
-    "scores": [1, 0],
-    "winners": [0],
-}
 
 
 @pytest.fixture(scope="module")

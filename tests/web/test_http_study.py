@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from pages import PERSON, engine
+from pages import NIM, PERSON, engine
 
 import mexica_ai as ai
 from mexica_ai.analysis.annotate import evaluate_record, with_evaluations
@@ -14,14 +14,6 @@ from mexica_ai.game.variations import Line, add, comment
 from mexica_ai.web import starts
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-NIM = {
-    "game": "nim",
-    "version": 1,
-    "start": ai.new_game("nim", piles=[2, 3]).to_json(),
-    "turns": [["take 2 2"], ["take 1 2"], ["take 2 1"]],
-    "scores": [1, 0],
-    "winners": [0],
-}
 
 
 def opened(site, record=NIM):
