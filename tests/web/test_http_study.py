@@ -208,12 +208,11 @@ def test_kept_words_of_a_line_are_of_the_game_as_it_is_if_it_changes_while_they_
 
     def told_late(*args):
         monkeypatch.setattr(telling, "tell_line", told_where)
-        game.change(lambda table: [TookBack(0)])
+        game.change(lambda table: [TookBack(0), Turned(("take 2 1",))])
         return told_where(*args)
 
     monkeypatch.setattr(telling, "tell_line", told_late)
     assert [path for path, _, _ in game.telling.lines(game)] == [(0,)]
-    game.change(lambda table: [Turned(("take 2 1",))])
     noted_in(game, Note("add", (), 1, (("take 1 2",),)))
     assert game.telling.lines(game) == telling.Telling().lines(game)
 
