@@ -70,7 +70,10 @@ def test_another_turn_is_searched_by_the_service(site, text):
     assert "it gives away" in said
     assert "the engine's turn" in said
     assert "turn played then" in said
-    assert "jogada do programa" in site.game(one, lang="pt")["drill"]["verdict"]["text"]
+    shown = site.game(one, lang="pt")["drill"]
+    assert "jogada do programa" in shown["verdict"]["text"]
+    assert (shown["words"], judged["drill"]["words"]) == ("pegou 2 do monte 2", "took 2 from pile 2")
+    assert shown["source"] == "turno 1 da partida 1 de g"
     assert judged["drill"]["state"] == ("done" if judged["drill"]["verdict"]["is_solved"] else "enter")
 
 
