@@ -43,7 +43,7 @@ HOVER = """([row]) => new Promise(done => {
   const host = document.querySelector('.picture'), begin = performance.now();
   const watch = new MutationObserver(() => { watch.disconnect(); done(performance.now() - begin); });
   watch.observe(host, {childList: true});
-  document.querySelectorAll('.candidate')[row].dispatchEvent(new PointerEvent('pointerenter'));
+  document.querySelectorAll('.candidate')[row].dispatchEvent(new PointerEvent('pointermove'));
 })"""
 POST = """async ([method, path, data]) => (await fetch(path, {
   method, headers: {'Content-Type': 'application/json'}, body: JSON.stringify(data)})).json()"""

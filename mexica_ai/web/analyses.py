@@ -10,11 +10,12 @@ from mexica_ai.analysis.results import Candidate, Result
 from mexica_ai.game.messages import language, noted, say
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
+from mexica_ai.game.variations import Turn
 from mexica_ai.seats import names_of
 from mexica_ai.web import pictures
 from mexica_ai.web.guests import Guest
 from mexica_ai.web.snapshot_types import AnalysisJson, CandidateJson
-from mexica_ai.web.telling import tell_line
+from mexica_ai.web.telling import Words, tell_line
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
@@ -31,8 +32,7 @@ STOP_WORDS = {
 }
 
 _Key = tuple[str, ...]  # a language, and the names of the seats
-_Turns = tuple[tuple[str, ...], ...]
-_Told = list[tuple[int | None, str]]  # turns one after another, each as its seat and its words
+_Turns = tuple[Turn, ...]
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Analysis:
         self._result: Result | None = None
         self._found: list[_Found] = []
         self._stop_reason = self._message = ""
-        self._told: dict[_Key, dict[_Turns, _Told]] = {}
+        self._told: dict[_Key, dict[_Turns, Words]] = {}
         self._why: dict[str, list[str]] = {}
 
     @property

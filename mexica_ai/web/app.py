@@ -246,7 +246,7 @@ class Site:
     async def remove(self, request: Request) -> Response:
         """Delete a game; it can be put back."""
         ident = request.path_params["game"]
-        game = self.store.remove(ident)
+        game = await asyncio.to_thread(self.store.remove, ident)  # it may wait for another game that is being read
         if game is not None:
             self.jobs.forget(game)
         for stream in list(self.hub.of(ident)):

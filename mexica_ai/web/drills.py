@@ -16,6 +16,7 @@ from mexica_ai.analysis.drill import (
     exercises_of,
     read_drill,
 )
+from mexica_ai.game.messages import language, say
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.words import words_of_turn
 from mexica_ai.io.errors import MexicaAIError, NotationError
@@ -58,7 +59,7 @@ class Drill:
         self.attempt = Attempt(self.exercise)
         self.verdict: Verdict | None = None
         self.hint = self.message = ""
-        self._words: dict[tuple[str, ...], str] = {}  # of turns of the exercise, with the names of the seats
+        self._words: dict[tuple[str, ...], str] = {}  # of turns of the exercise, by language and names
         self.state: Literal["enter", "judging", "done"] = "enter"
 
     def follow(self, table: Table) -> None:
@@ -123,7 +124,9 @@ class Drill:
             **self.summary(),
             "number": self.table.number + 1,
             "seat": exercise.seat,
-            "source": f"turn {source.turn} of game {source.game} of {source.record}",
+            "source": say(
+                "turn {turn} of game {game} of {record}", turn=source.turn, game=source.game, record=source.record
+            ),
             "source_turn": source.turn,
             "turn": exercise.turn,
             "text": TURN_SEPARATOR.join(exercise.turn),
@@ -145,7 +148,7 @@ class Drill:
     def _told(self, turn: Sequence[str]) -> str:
         """Return a turn of the exercise, or its beginning, in words."""
         names = names_of(self.table.seats)
-        key = (*names, *turn)
+        key = (language(), *names, *turn)
         if key not in self._words:
             self._words[key] = words_of_turn(self.exercise.world, turn, names)
         return self._words[key]

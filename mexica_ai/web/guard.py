@@ -108,8 +108,9 @@ class Guard:
             await send(message)
 
         try:
-            if asked := guests.asked_game(scope):
-                await self._load(asked)
+            self._check_address(scope)
+            for game in self._named(scope):
+                await self._load(game)
             response = self._check(scope)
         except ApiError as error:
             is_closed = error.status == 401 and _is_page(scope)
@@ -119,19 +120,31 @@ class Guard:
         else:
             await response(scope, receive, send_guarded)
 
-    def _check(self, scope: Scope) -> Response | None:
-        """Return the response to a request with the token, None to one that may pass; else raise an `ApiError`."""
-        headers, path, method = Headers(scope=scope), scope["path"], scope["method"]
-        hosts = self._hosts(scope)
+    def _check_address(self, scope: Scope) -> None:
+        """Raise an `ApiError` if a request names another host, or comes from a page of another origin."""
+        headers, hosts = Headers(scope=scope), self._hosts(scope)
         if headers.get("host", "").lower() not in hosts or len(headers.getlist("host")) != 1:
             raise ApiError(421, "WRONG_HOST", "the Host is not the address of this server")
         origin = headers.get("origin")
         if origin is not None and origin.lower() not in self._origins(hosts):
             raise ApiError(403, "WRONG_ORIGIN", "the request comes from a page of another origin")
-        is_page = _is_page(scope)
         site = headers.get("sec-fetch-site", "none")
-        if not is_page and site not in ("none", "same-origin"):
+        if not _is_page(scope) and site not in ("none", "same-origin"):
             raise ApiError(403, "WRONG_SITE", "the request comes from a page of another site")
+
+    def _named(self, scope: Scope) -> list[str]:
+        """Return the ids of the games that `_check` may look for: that of a request, else those of its cookies."""
+        asked = guests.asked_game(scope)
+        if asked is not None:
+            return [asked]
+        headers, prefix = Headers(scope=scope), self._name("")
+        if self._has_session(headers):
+            return []
+        return [name.removeprefix(prefix) for name, _ in _cookies(headers) if name.startswith(prefix)]
+
+    def _check(self, scope: Scope) -> Response | None:
+        """Return the response to a request with the token, None to one that may pass; else raise an `ApiError`."""
+        headers, path, method, is_page = Headers(scope=scope), scope["path"], scope["method"], _is_page(scope)
         if is_page and path == "/" and b"token=" in scope["query_string"]:
             return self._exchange(scope, headers)
         if is_page and (links := guests.query_of(scope).get("invite")) and (game := guests.game_of(path, {})):

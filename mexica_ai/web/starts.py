@@ -130,8 +130,7 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
     if (exercises := _exercises(data, text, find, path)) is not None:
         if data.get("clock") is not None:
             raise bad_value(f"{path}.clock", data["clock"], "null, for it is a drill")
-        played = find(data["from"]).seats if "mistakes" in data else ()
-        return Game(_drill_table(exercises, data.get("mistakes", {}).get("turn", 0), played))
+        return Game(_drill_table(exercises, data, find))
     if "from" in data:
         start = _from_game(find(data["from"]), data.get("at"))
     elif text is not None:
@@ -220,12 +219,13 @@ def _exercises(
     return exercises_of_text(text) if text is not None and looks_like_drill(text) else None
 
 
-def _drill_table(exercises: tuple[Exercise, ...], turn: int, played: Sequence[Seat]) -> Table:
-    """Return the table that shows the first exercise of a drill that comes from a turn, counted from 1, or later.
+def _drill_table(exercises: tuple[Exercise, ...], data: JsonObject, find: Callable[[str], Game]) -> Table:
+    """Return the table that shows the first exercise of a drill that comes from the turn of a request, or later.
 
     The levels of the seats of the game, if it was played here, keep their names.
     """
-    position = exercises[0].world
+    position, turn = exercises[0].world, data.get("mistakes", {}).get("turn", 0)
+    played = find(data["from"]).seats if "mistakes" in data else ()
     others = tuple(seat if seat.level else OTHER for seat in played) or (OTHER,) * position.players
     started = Started(position, others, _now(), draws=False, exercises=exercises)
     first = next((index for index, one in enumerate(exercises) if one.source.turn >= turn), 0)

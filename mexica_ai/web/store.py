@@ -144,7 +144,7 @@ class Store:
 
     def keep_clocks(self) -> None:
         """Write on disk how the clocks of all games stand, before the process ends."""
-        for game in self._games.values():
+        for game in list(self._games.values()):
             try:
                 if game is not None:
                     game.keep_clock()

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 _FEW = 50  # turns of variations that are told at once
 
 Words: TypeAlias = list[tuple[int | None, str]]  # of turns, each with its seat
-_Place: TypeAlias = tuple[tuple[int, Turn], ...]  # of a line: where it and those above it leave, and with what turn
+# Of a line: for it and each above it, where it leaves the one above, after what turns of that, and with what turn.
+_Place: TypeAlias = tuple[tuple[int, tuple[Turn, ...], Turn], ...]
+_Lines: TypeAlias = dict[_Place, tuple[tuple[Turn, ...], Words]]
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Telling:
     def __init__(self) -> None:
         self._told: dict[tuple[int | None, str], list[Told]] = {}
         self._choices: dict[tuple[int, tuple[str, ...], str], str] = {}
-        self._lines: dict[str, dict[_Place, tuple[tuple[Turn, ...], Words]]] = {}  # by language
+        self._lines: dict[tuple[str, ...], _Lines] = {}  # by language and names; replaced, for threads read it
         self._explanations: dict[tuple[int, str], tuple[TurnEvaluation, list[str]]] = {}
         self._seats: Sequence[Seat] = ()
 
@@ -91,27 +93,35 @@ class Telling:
     def lines(self, game: Game) -> list[tuple[Path, Line, Words]]:
         """Return the variations beside the game with the words of their turns, each after the one that it leaves.
 
-        Turns that several lines share are played no more often for that.
+        Turns that several lines share are played no more often for that. The game may change meanwhile, in another
+        thread: what is returned is of the game as it was, and only what is so still is kept.
         """
-        self._follow(game)
-        known, found = self._lines.setdefault(language(), {}), []
+        table = game.table
+        speech = _speech(table.seats)
+        known, told, found = self._lines.get(speech, {}), _Lines(), list[tuple[Path, Line, Words]]()
         places: dict[Path, _Place] = {(): ()}
-        ways: dict[Path, _Way] = {(): _Way(game.table.tree, None, game.positions)}
-        for path, line in walk(game.table.tree):
+        ways: dict[Path, _Way] = {(): _Way(table.tree, None, table.positions)}
+        for path, line in walk(table.tree):
             if path:
                 above = path[:-1]
-                place = places[path] = (*places[above], (line.at, line.turns[0]))
+                place = places[path] = (*places[above], (line.at, ways[above].turns(line.at), line.turns[0]))
                 ways[path] = _Way(line, ways[above])
-                if place not in known or known[place][0] != line.turns:
+                if place in known and known[place][0] == line.turns:
+                    told[place] = known[place]
+                else:
                     turns = list(map(list, line.turns))
-                    known[place] = line.turns, tell_line(game, ways[above].position(line.at), line.at, turns)
-                found.append((path, line, known[place][1]))
-        self._lines[language()] = {place: known[place] for place in places.values() if place}
+                    told[place] = line.turns, tell_line(game, ways[above].position(line.at), line.at, turns)
+                found.append((path, line, told[place][1]))
+        with game.lock:  # so that what is forgotten meanwhile does not come back
+            common = sum(one is other for one, other in zip(game.positions, table.positions, strict=False))
+            if game.seats is table.seats:
+                kept = {place: words for place, words in told.items() if place[0][0] < common}
+                self._lines = {**self._lines, speech: kept}
         return found
 
     def is_ready(self, game: Game) -> bool:
         """Return whether the variations beside a game were told in this language before, but for a few."""
-        return game.table.tree.size.turns <= _FEW or language() in self._lines
+        return game.table.tree.size.turns <= _FEW or _speech(game.seats) in self._lines
 
     def explanation(self, one: TurnEvaluation) -> list[str]:
         """Return why a turn is marked; in English, as records have it, where `explain` has not been."""
@@ -134,8 +144,10 @@ class Telling:
         for told in self._told.values():
             del told[max(0, common - 1) :]
         self._choices = {key: words for key, words in self._choices.items() if key[0] < common}
-        for speech, lines in self._lines.items():
-            self._lines[speech] = {place: words for place, words in lines.items() if place[0][0] < common}
+        self._lines = {
+            speech: {place: words for place, words in lines.items() if place[0][0] < common}
+            for speech, lines in self._lines.items()
+        }
 
     def _follow(self, game: Game) -> None:
         """Forget what was told with other names."""
@@ -143,7 +155,12 @@ class Telling:
             self._seats = game.seats
             self._told.clear()
             self._choices.clear()
-            self._lines.clear()
+            self._lines = {}
+
+
+def _speech(seats: Sequence[Seat]) -> tuple[str, ...]:
+    """Return what words depend on: the language of now, and the names of the players."""
+    return language(), *names_of(seats)
 
 
 class _Way:
@@ -162,6 +179,10 @@ class _Way:
         self._line, self._above, self._played = line, above, played
         self._number = line.at
         self._now: Position | None = None
+
+    def turns(self, number: int) -> tuple[Turn, ...]:
+        """Return the turns of the line itself until the game has so many; none of the main line."""
+        return () if self._above is None else self._line.turns[: number - self._line.at]
 
     def position(self, number: int) -> Position:
         """Return a new position, after so many turns of the game along the line."""

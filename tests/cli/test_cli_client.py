@@ -22,7 +22,7 @@ TOKEN = "a-token-of-some-length"
 
 @pytest.fixture(scope="module")
 def server():
-    running = RunningServer(None, max_time_s=2.0, memory_mb=64)
+    running = RunningServer(None, max_time_s=60.0, memory_mb=64)
     yield running
     running.close()
 

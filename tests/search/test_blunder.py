@@ -38,7 +38,7 @@ def evaluation(loss, interval=None, turn="a", choice="best"):
 def test_a_warning_says_what_the_turn_gives_away():
     text = say(warning(evaluation(0.12, [0.08, 0.17])))
     assert text == "This gives away about 12 % of the win (8 to 17 %). Take it back?"
-    assert say(warning(evaluation(0.12, [0.08, 0.17])), "pt").endswith("Desfazer?")
+    assert say(warning(evaluation(0.12, [0.08, 0.17])), "pt").endswith("Voltar atrás?")
 
 
 @given(shares, st.none() | st.tuples(shares, shares).map(sorted), st.floats(0.01, 0.99))

@@ -106,12 +106,12 @@ class Tab:
         """Make the page as good as new for a visit."""
         self.page.set_viewport_size(size)
         self.page.emulate_media(**{"media": "null", **USUAL, **options})
-        self.page.mouse.move(0, 0)
         self.visit = visit
 
     def end(self):
         self.visit = None  # what the page says when it is left is of no interest
         self.page.unroute_all(behavior="ignoreErrors")
+        self.page.mouse.move(0, 0)  # where nothing is, for the next page
         self.page.goto("about:blank")
 
 

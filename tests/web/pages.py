@@ -11,6 +11,8 @@ import time
 
 import httpx
 
+import mexica_ai as ai
+
 START_S, END_S, WAIT_S = 120, 15, 60  # a busy machine is slow
 
 
@@ -111,6 +113,16 @@ def events_of(lines):
 
 
 PERSON = {"kind": "person"}
+
+# A finished game. Whoever is to move at its first two turns gives the win away.
+NIM = {
+    "game": "nim",
+    "version": 1,
+    "start": ai.new_game("nim", piles=[2, 3]).to_json(),
+    "turns": [["take 2 2"], ["take 1 2"], ["take 2 1"]],
+    "scores": [1, 0],
+    "winners": [0],
+}
 
 
 def engine(level=1, seconds=0.5, **more):

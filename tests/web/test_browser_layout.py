@@ -26,7 +26,11 @@ SMALLEST = """selector => {
   const {left, top, width, height} = first.getBoundingClientRect();
   return [left + width / 2, top + height / 2, size(first)];
 }"""
-FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+# Two frames; a browser that has nothing to draw may let one wait.
+FRAME = """() => new Promise(done => {
+  requestAnimationFrame(() => requestAnimationFrame(() => done(true)));
+  setTimeout(() => done(true), 2000);
+})"""
 
 
 class Window:

@@ -2,18 +2,7 @@
 
 import json
 
-from pages import PERSON, engine
-
-import mexica_ai as ai
-
-NIM = {
-    "game": "nim",
-    "version": 1,
-    "start": ai.new_game("nim", piles=[2, 3]).to_json(),
-    "turns": [["take 2 2"], ["take 1 2"], ["take 2 1"]],
-    "scores": [1, 0],
-    "winners": [0],
-}
+from pages import NIM, PERSON, engine
 
 
 def test_a_line_is_kept_and_has_an_address(visit, site):

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pages import NIM
 
 import mexica_ai as ai
 from mexica_ai.analysis import drill
@@ -12,14 +13,6 @@ from mexica_ai.table import Posed
 from mexica_ai.web import drills, starts
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-NIM = {
-    "game": "nim",
-    "version": 1,
-    "start": ai.new_game("nim", piles=[2, 3]).to_json(),
-    "turns": [["take 2 2"], ["take 1 2"], ["take 2 1"]],
-    "scores": [1, 0],
-    "winners": [0],
-}
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +70,10 @@ def test_another_turn_is_searched_by_the_service(site, text):
     assert "it gives away" in said
     assert "the engine's turn" in said
     assert "turn played then" in said
-    assert "jogada do programa" in site.game(one, lang="pt")["drill"]["verdict"]["text"]
+    shown = site.game(one, lang="pt")["drill"]
+    assert "jogada do programa" in shown["verdict"]["text"]
+    assert (shown["words"], judged["drill"]["words"]) == ("pegou 2 do monte 2", "took 2 from pile 2")
+    assert shown["source"] == "turno 1 da partida 1 de g"
     assert judged["drill"]["state"] == ("done" if judged["drill"]["verdict"]["is_solved"] else "enter")
 
 

@@ -6,21 +6,11 @@ import re
 import shutil
 from pathlib import Path
 
-from pages import PERSON, engine
+from pages import NIM, PERSON, engine
 
 import mexica_ai as ai
 
 PACKAGE = Path(ai.__file__).parent
-
-# Whoever is to move at its first two turns gives the win away.
-NIM = {
-    "game": "nim",
-    "version": 1,
-    "start": ai.new_game("nim", piles=[2, 3]).to_json(),
-    "turns": [["take 2 2"], ["take 1 2"], ["take 2 1"]],
-    "scores": [1, 0],
-    "winners": [0],
-}
 
 
 def in_portuguese(site, path, **query):

@@ -4,24 +4,18 @@ import json
 from pathlib import Path
 
 import pytest
-from pages import PERSON, engine
+from pages import NIM, PERSON, engine
 
 import mexica_ai as ai
 from mexica_ai.analysis.annotate import evaluate_record, with_evaluations
+from mexica_ai.game.messages import speaking
 from mexica_ai.game.notes import Note, noted, notes_of
 from mexica_ai.game.position import Position
 from mexica_ai.game.variations import Line, add, comment
-from mexica_ai.web import starts
+from mexica_ai.table import TookBack, Turned
+from mexica_ai.web import starts, telling
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-NIM = {
-    "game": "nim",
-    "version": 1,
-    "start": ai.new_game("nim", piles=[2, 3]).to_json(),
-    "turns": [["take 2 2"], ["take 1 2"], ["take 2 1"]],
-    "scores": [1, 0],
-    "winners": [0],
-}
 
 
 def opened(site, record=NIM):
@@ -170,6 +164,49 @@ def test_turns_that_many_lines_share_are_not_played_for_each(monkeypatch):
     again.renew()
     again.snapshot(None)
     assert played == 0
+
+
+def told_where(game, position, number, turns):
+    """Return in place of the words of turns where the first one is played."""
+    return [(position.to_move, str(position)) for _ in turns]
+
+
+def noted_in(game, *notes):
+    for one in notes:
+        game.change(lambda table, one=one: [one])
+
+
+def test_kept_words_of_a_line_are_those_of_the_turns_before_it(monkeypatch):
+    monkeypatch.setattr(telling, "tell_line", told_where)
+    inner = {"at": 2, "turns": [["take 3 2"]]}
+    line = {"at": 0, "turns": [["take 1 1"], ["take 1 1"], ["take 1 2"]], "variations": [inner]}
+    record = {**large(1), "variations": [line]}
+    game = starts.create({"text": json.dumps(record)}, names=[], examples={}, find={}.__getitem__)
+    with speaking("pt"):
+        game.telling.lines(game)
+    noted_in(  # while no page speaks Portuguese
+        game,
+        Note("remove", (0,), 1),
+        Note("add", (0,), 1, (("take 2 1",), ("take 1 2",))),
+        Note("add", (0,), 2, (("take 3 2",),)),
+    )
+    with speaking("pt"):
+        assert game.telling.lines(game) == telling.Telling().lines(game)
+
+
+def test_kept_words_of_a_line_are_of_the_game_as_it_is_if_it_changes_while_they_are_told(monkeypatch):
+    record = {**large(1), "turns": [["take 1 1"]], "variations": [{"at": 1, "turns": [["take 1 2"]]}]}
+    game = starts.create({"text": json.dumps(record)}, names=[], examples={}, find={}.__getitem__)
+
+    def told_late(*args):
+        monkeypatch.setattr(telling, "tell_line", told_where)
+        game.change(lambda table: [TookBack(0), Turned(("take 2 1",))])
+        return told_where(*args)
+
+    monkeypatch.setattr(telling, "tell_line", told_late)
+    assert [path for path, _, _ in game.telling.lines(game)] == [(0,)]
+    noted_in(game, Note("add", (), 1, (("take 1 2",),)))
+    assert game.telling.lines(game) == telling.Telling().lines(game)
 
 
 def test_random_events_that_a_page_leaves_out_are_drawn(site):

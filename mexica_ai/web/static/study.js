@@ -263,7 +263,7 @@ export function analyseOn(page) {
   const isWanted = settings.follows && mode === 'review' && settings.hints.review !== 'none' && !document.hidden;
   if (!isWanted || !analysis || page.isStopped || page.isAnalysed || !page.canAnalyse || page.isGuessed) return;
   timer = setTimeout(() => {
-    if (!page.isAnalysed) page.startAnalysis(true);
+    if (!page.isStopped && !page.isAnalysed) page.startAnalysis(true);
   }, FOLLOW_MS);
 }
 
