@@ -175,8 +175,8 @@ def _worlds(case: Case) -> None:
 
 
 check_rules = for_each_start(
-    _facts, _legal_actions, _illegal_actions, _copies, _hashes, _returns, _turns, _playouts, _chance, _worlds,
-    check_ids, check_features,
+    _facts, _legal_actions, _illegal_actions, _copies, _hashes, _returns, _turns, _playouts, _chance, check_ids,
+    check_features, _worlds,
 )  # fmt: skip
 
 

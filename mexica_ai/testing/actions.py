@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from cext.core.contract.game import State
@@ -23,7 +25,7 @@ def check_ids(case: Case) -> None:
         case.expect(len(set(ids)) == len(ids) == len(legal), "two legal actions have the same of action_ids", state)
         case.expect(state.action_id(legal[-1]) == ids[-1], "action_id is not that of action_ids", state)
         illegal = max(legal) + 1
-        refused = case.refused(lambda state=state, action=illegal: state.action_id(action), IllegalActionError)
+        refused = case.refused(functools.partial(state.action_id, illegal), IllegalActionError)
         case.expect(refused, f"action_id answers for {illegal:#x}, which is not one of legal_actions", state)
 
 

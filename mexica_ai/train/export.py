@@ -372,7 +372,7 @@ def _write_parquet(rows: list[Row], settings: Settings) -> bytes:
         flat = _features(rows, settings)
         offsets = np.cumsum([0, *(len(row["legal"]) for row in rows)], dtype=np.int32)
         actions = pa.FixedSizeListArray.from_arrays(pa.array(flat.reshape(-1), pa.float32()), flat.shape[1])
-        columns["action_features"] = pa.ListArray.from_arrays(pa.array(offsets), actions)
+        columns["action_features"] = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), actions)
     if settings.positions:
         columns["position"] = pa.array([row["position"] for row in rows], pa.string())
     content = pa.BufferOutputStream()

@@ -107,7 +107,7 @@ def test_rows_have_what_is_known_of_the_actions(tmp_path, actions):
     export(records(2), tmp_path, Here(), format="npz", actions=actions)
     data = load(tmp_path, 0)
     for i, number in enumerate(data["record"]):
-        record, turn = json.loads(nim_record(number)), int(data["turn"][i])
+        record, turn = json.loads(nim_record(int(number))), int(data["turn"][i])
         position = ai.position_at(record, turn)
         for text in record["turns"][turn][: data["action"][i]]:
             position.push_action(text)
