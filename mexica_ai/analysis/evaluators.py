@@ -70,7 +70,8 @@ class OnnxEvaluator:
         self._read_outputs({part.name: part.shape for part in self._session.get_outputs()})
 
     def _read_inputs(self, inputs: dict[str, Any]) -> None:
-        self._input, first = next(iter(inputs.items()), (None, None))
+        self._input = next(iter(inputs), "")
+        first = inputs.get(self._input)
         if first is None or len(first.shape) != 2 or first.type != "tensor(float)":
             raise self._bad("expected a first input of observations, float32 of shape [N, size of an observation]")
         self._size = first.shape[1]
@@ -155,7 +156,7 @@ class OnnxEvaluator:
         SearchError
             The network cannot be run on them; reason BAD_EVALUATION.
         """
-        inputs: dict[str | None, Any] = {self._input: observations}
+        inputs: dict[str, Any] = {self._input: observations}
         if self._place is not None and offsets is not None:
             inputs["actions"] = features
             counts = np.diff(offsets)

@@ -51,6 +51,7 @@ def best_turn(
     weights: Weights | str | os.PathLike[str] | None = None,
     evaluator: Evaluator | None = None,
     batch_size: int = DEFAULT_BATCH,
+    batches: int = 2,
     allow: Sequence[str] | None = None,
     avoid: Sequence[str] = (),
     stop: Stop | None = None,
@@ -86,6 +87,9 @@ def best_turn(
         ``docs/evaluators.md``.
     batch_size : int
         How many leaves the evaluator gets at a time at most, 1-4096.
+    batches : int
+        How many such batches are under way: with 2 threads gather one while the evaluator works on the other one; with
+        1 they take turns, and each descent knows more.
     allow : sequence of str, optional
         The only actions with which the turn may begin; any by default. The search looks at no others.
     avoid : sequence of str
@@ -125,6 +129,7 @@ def best_turn(
         batch_size,
         allow=allow,
         avoid=avoid,
+        batches=batches,
     )
     run = SearchRun(position, settings)
     with (stop or Stop()).calling(run.stop):
@@ -145,6 +150,7 @@ def analyze(
     weights: Weights | str | os.PathLike[str] | None = None,
     evaluator: Evaluator | None = None,
     batch_size: int = DEFAULT_BATCH,
+    batches: int = 2,
     allow: Sequence[str] | None = None,
     avoid: Sequence[str] = (),
 ) -> Iterator[Result]:
@@ -155,7 +161,9 @@ def analyze(
     the search.
     """
     limits = Limits(time_s, iterations, memory_mb, threads, unlimited=True)
-    settings = SearchSettings(limits, seed, candidates, level, weights, evaluator, batch_size, allow=allow, avoid=avoid)
+    settings = SearchSettings(
+        limits, seed, candidates, level, weights, evaluator, batch_size, allow=allow, avoid=avoid, batches=batches
+    )
     return SearchRun(position, settings).results(interval_s)
 
 

@@ -39,6 +39,8 @@ class SearchSettings:
         Evaluates the leaves instead of the game's evaluation and playouts; see ``docs/evaluators.md``.
     batch_size : int
         How many leaves the evaluator gets at a time at most, 1-4096.
+    batches : int
+        How many batches are under way, 1 or 2. With 2 leaves are gathered while the evaluator works.
     options : mapping of str to float
         Options of the search (``docs/search.md``) that override those of the level.
     allow : sequence of str, optional
@@ -63,6 +65,7 @@ class SearchSettings:
     options: Mapping[str, float] = field(default_factory=dict, hash=False)
     allow: Sequence[str] | None = None
     avoid: Sequence[str] = ()
+    batches: int = 2
 
     def __post_init__(self) -> None:
         if not isinstance(self.limits, Limits):
@@ -80,6 +83,7 @@ class SearchSettings:
         levels.check(self.level)
         self._check_count("candidates", MAX_CANDIDATES)
         self._check_count("batch_size", MAX_BATCH)
+        self._check_count("batches", 2)
         object.__setattr__(self, "seed", resolve_seed(self.seed))
         for name in ("allow", "avoid"):
             actions = getattr(self, name)
@@ -115,5 +119,5 @@ class SearchSettings:
             **self.options,
         }
         if self.evaluator is not None:
-            arguments |= {"evaluator": self.evaluator, "batch_size": self.batch_size}
+            arguments |= {"evaluator": self.evaluator, "batch_size": self.batch_size, "batches": self.batches}
         return arguments

@@ -66,7 +66,10 @@ class MctsEngine(_WeightedEngine):
             from mexica_ai.analysis.evaluators import OnnxEvaluator  # not needed without
 
             self._evaluator = OnnxEvaluator(file)
-        self._batch_size = spec.options.get("batch", DEFAULT_BATCH)
+        self._batches = {
+            "batch_size": spec.options.get("batch", DEFAULT_BATCH),
+            "batches": spec.options.get("batches", 2),
+        }
 
     def _run(self, position: Position, limits: Limits, seed: int, candidates: int) -> SearchRun:
         if self._evaluator is not None:
@@ -78,7 +81,7 @@ class MctsEngine(_WeightedEngine):
             level=self.spec.options.get("level", self._defaults.get("level", HIGHEST)),
             weights=self._weights_for(position.game),
             evaluator=self._evaluator,
-            batch_size=self._batch_size,
+            **self._batches,
             options={name: value for name, value in self.spec.options.items() if name in OPTIONS},
             **self._first_actions,
         )

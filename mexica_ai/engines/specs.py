@@ -133,6 +133,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "weights": _printable("a file, or for grpc the name of weights of the server"),
     "evaluator": _printable("a file"),
     "batch": whole_number(1, MAX_BATCH),
+    "batches": whole_number(1, 2),
     "tls_ca": _printable("a PEM file with the authorities that sign the server's certificate"),
     "tls_certificate": _printable("a PEM file"),
     "tls_key": _printable("a PEM file"),
@@ -173,7 +174,7 @@ KINDS = {
     "mcts": EngineKind(
         "mexica_ai.engines.native:MctsEngine",
         "the search of this project",
-        (*_BUDGET, "level", "weights", "evaluator", "batch", *SEARCH_OPTIONS),
+        (*_BUDGET, "level", "weights", "evaluator", "batch", "batches", *SEARCH_OPTIONS),
         is_restrictable=True,
     ),
     "uct": EngineKind("mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions", _ONE_THREAD),
@@ -295,8 +296,9 @@ def parse_spec(text: str) -> EngineSpec:
             options[key] = KEYS[key](value)
         except ValueError as expected:
             raise error(f"{key}={value} is not {expected}", "BAD_ENGINE_VALUE") from None
-    if "batch" in options and "evaluator" not in options:
-        raise error("batch is given without evaluator; expected both")
+    for name in ("batch", "batches"):
+        if name in options and "evaluator" not in options:
+            raise error(f"{name} is given without evaluator; expected both")
     return EngineSpec(head, target, options)
 
 

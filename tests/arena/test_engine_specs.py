@@ -307,4 +307,6 @@ def test_numbers_in_other_forms_are_understood(text, options):
 def test_a_batch_without_an_evaluator_is_refused():
     with pytest.raises(NotationError, match="batch is given without evaluator; expected both"):
         parse_spec("mcts,batch=8")
+    with pytest.raises(NotationError, match="batches is given without evaluator; expected both"):
+        parse_spec("mcts,batches=1")
     assert parse_spec("mcts,batch=8,evaluator=a.onnx").options == {"batch": 8, "evaluator": "a.onnx"}

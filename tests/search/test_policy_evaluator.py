@@ -290,6 +290,23 @@ def test_leaves_are_gathered_while_others_are_evaluated():
     assert sizes == [32] * 5
 
 
+def test_one_batch_under_way_takes_turns_with_the_evaluator():
+    sizes, nodes = [], []
+
+    def evaluator(observations):
+        sizes.append(len(observations))
+        nodes.append(search.result()["nodes"] - sum(sizes))
+        return np.full((len(observations), 2), 0.5)
+
+    state = ai.new_game("nim", piles=[60] * 8).state
+    search = Search(state, evaluator=evaluator, batch_size=32, batches=1, seed=1)
+    search.run(iterations=160)
+    assert sizes == [32] * 5
+    assert set(nodes) == {0}  # each leaf, the root first, has a node of its own
+    with pytest.raises(SearchError, match="batches: 3, expected 1 or 2"):
+        Search(state, evaluator=evaluator, batches=3)
+
+
 def test_ends_of_the_game_leave_room_for_others():
     """A batch has as many leaves as it can hold, though some descents end the game."""
     sizes = []
@@ -371,7 +388,7 @@ def test_a_network_with_a_policy(tmp_path, outputs, place):
     pytest.importorskip("onnxruntime")
     path = save_network(tmp_path / "a.onnx", outputs=outputs, place=place)
     position = ai.new_game("nim", piles=[2, 5])
-    with make_engine(f"mcts,evaluator={path},batch=4,iterations=1") as engine:
+    with make_engine(f"mcts,evaluator={path},batch=4,batches=1,iterations=1") as engine:
         # The most objects, and the highest id.
         assert engine.best_turn(position, seed=1).turn == ["take 5 2"]
     network = OnnxEvaluator(path)

@@ -57,6 +57,7 @@ cdef tuple evaluator_ask(SearchC* search, object evaluator, object rows, object 
 
 # Searches until a limit is reached, `limits.stop` is set, or it is `until_s`, at most `most` iterations; slot 0 counts
 # all of them, and the next call goes on from there. There are 2 * `batch_size` slots; slot s of a batch belongs to
-# thread s % threads. Raises what `evaluator_ask` raises; no descent is left unfinished then.
-cdef int evaluator_search(SearchC* search, WorkerC* slots, int batch_size, int threads, object evaluator,
+# thread s % threads. `overlaps`: threads gather a batch while another one is evaluated. Raises what `evaluator_ask`
+# raises; no descent is left unfinished then.
+cdef int evaluator_search(SearchC* search, WorkerC* slots, int batch_size, int threads, bint overlaps, object evaluator,
                           unsigned long long most, double until_s) except -1

@@ -295,7 +295,7 @@ cdef void* _gather(void* argument) noexcept nogil:
     return NULL
 
 
-cdef class Batches:
+cdef class _Batches:
     """The two batches of a search, and the threads that gather them."""
     cdef SearchC* search
     cdef int threads
@@ -517,10 +517,10 @@ cdef class Batches:
         return 0
 
 
-cdef int evaluator_search(SearchC* search, WorkerC* slots, int batch_size, int threads, object evaluator,
+cdef int evaluator_search(SearchC* search, WorkerC* slots, int batch_size, int threads, bint overlaps, object evaluator,
                           unsigned long long most, double until_s) except -1:
     cdef uint64_t limit = min(<uint64_t>most, search.limits.max_iterations)
-    cdef Batches work = Batches.__new__(Batches)
+    cdef _Batches work = _Batches.__new__(_Batches)
     cdef int k = 0
     cdef bint is_gathered = False, gathers, was_first
     work.prepare(search, slots, batch_size, threads)
@@ -535,10 +535,9 @@ cdef int evaluator_search(SearchC* search, WorkerC* slots, int batch_size, int t
                 with nogil:
                     work.gather()
                 work.count(k)
-            # Step 2. Evaluate it, while threads gather the next one: unless descents are to go one by one, or there
-            # is nothing to select by yet.
+            # Step 2. Evaluate it, while threads gather the next one, unless there is nothing to select by yet.
             was_first = search.gives_scores == NOT_ASKED
-            gathers = (batch_size > 1 and not was_first and work.has_memory(k) and monotonic_s() < until_s
+            gathers = (overlaps and not was_first and work.has_memory(k) and monotonic_s() < until_s
                        and work.begin(1 - k, limit))
             work.evaluate(k, evaluator, gathers)
             # Step 3. See what is left of the budget.

@@ -40,6 +40,7 @@ class Search(TurnSearch):
         niceness: int = 0,
         evaluator: Callable[..., Any] | None = None,
         batch_size: int = 16,
+        batches: int = 2,
         allow: Collection[int] | None = None,
         avoid: Collection[int] | None = None,
         **options: float,

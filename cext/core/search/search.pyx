@@ -65,8 +65,10 @@ cdef class Search(TurnSearch):
         actions of all leaves, float32 [M, F], and the offsets of each leaf, int64 [N + 1], and the logits are [M].
         Their softmax over the legal actions of a leaf is its priors.
     batch_size : int
-        Leaves that are evaluated together, 1 to 4096; only with an evaluator. From 2 on threads gather the next ones
-        meanwhile.
+        Leaves that are evaluated together, 1 to 4096; only with an evaluator.
+    batches : int
+        Batches under way, 1 or 2. With 2 threads gather one while the evaluator works on the other one; with 1, or
+        leaves one by one, they take turns.
     allow : collection of int, optional
         The only actions with which the turn may begin; any by default.
     avoid : collection of int, optional
@@ -91,13 +93,15 @@ cdef class Search(TurnSearch):
     cdef int _num_workers
     cdef int _num_native        # threads that descend
     cdef int _batch_size        # 0 without an evaluator
+    cdef bint _overlaps         # threads gather a batch while another one is evaluated
     cdef object _evaluator
     cdef double _until_s        # when `wait` returns at the latest, on the monotonic clock
     cdef bint _has_one_turn     # that is legal
     cdef TeamC _team
 
     def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB,
-                  seed=0, int niceness=0, evaluator=None, int batch_size=16, allow=None, avoid=None, **options):
+                  seed=0, int niceness=0, evaluator=None, int batch_size=16, int batches=2, allow=None, avoid=None,
+                  **options):
         cdef const GameOps* ops = state.game.ops
         memset(&self.search, 0, sizeof(SearchC))
         semaphore_init(&self.search.ended)
@@ -108,9 +112,12 @@ cdef class Search(TurnSearch):
             raise SearchError(f"niceness: {niceness}, expected 0 to 19", reason="INVALID_OPTION")
         if not 1 <= batch_size <= MAX_BATCH:
             raise SearchError(f"batch_size: {batch_size}, expected 1 to {MAX_BATCH}", reason="INVALID_OPTION")
+        if not 1 <= batches <= 2:
+            raise SearchError(f"batches: {batches}, expected 1 or 2", reason="INVALID_OPTION")
         if evaluator is not None:
             require_observations(state.game)
         self._evaluator = evaluator
+        self._overlaps = batches == 2 and batch_size > 1
         self._batch_size = 0 if evaluator is None else batch_size
         self._num_native = threads if evaluator is None else min(threads, batch_size)
         self._num_workers = threads if evaluator is None else 2 * batch_size
@@ -321,8 +328,8 @@ cdef class Search(TurnSearch):
 
     cdef bint _search_in_batches(self, double until_s) except -1:
         """Search with the evaluator, in this thread, which starts others to gather leaves; return whether it ended."""
-        evaluator_search(&self.search, self._workers, self._batch_size, self._num_native, self._evaluator,
-                         1 if self._has_one_turn else UNLIMITED, until_s)
+        evaluator_search(&self.search, self._workers, self._batch_size, self._num_native, self._overlaps,
+                         self._evaluator, 1 if self._has_one_turn else UNLIMITED, until_s)
         if self._has_one_turn:
             atomic_cas_u32(&self.limits.stop, BY_ITERATIONS, FORCED)
         return atomic_load_u32(&self.limits.stop) != RUNNING
