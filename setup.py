@@ -60,6 +60,7 @@ MODULES = [
     "cext.core.search.evaluator",
     "cext.core.search.team",
     "cext.core.search.search",
+    "cext.core.search.pool",
     "cext.core.baselines.uct",
     "cext.core.baselines.simple",
     "cext.core.baselines.beam",

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         UnknownGameError,
         Violation,
     )
+    from mexica_ai.train.batched import selfplay
 
 __all__ = [
     "Candidate",
@@ -75,6 +76,7 @@ __all__ = [
     "parse_record",
     "position_at",
     "replay",
+    "selfplay",
 ]
 
 _HOMES = {
@@ -102,6 +104,7 @@ _HOMES = {
     "analysis.settings": {"SearchSettings"},
     "analysis.stopping": {"Stop"},
     "arena.evaluation": {"Evaluation", "evaluate"},
+    "train.batched": {"selfplay"},
 }
 
 

@@ -288,9 +288,9 @@ def _rows_of(text: bytes, number: int, settings: Settings) -> Iterator[Row]:
                 "played": legal.index(action) if action in legal else -1,
                 "searched": any(visits.values()),
                 "visits": [visits.get(one, 0) for one in legal] if search else [],
-                "value": _from_seat(value, seat),
-                "returns": _from_seat(returns, seat),
-                "scores": _from_seat(scores, seat),
+                "value": from_seat(value, seat),
+                "returns": from_seat(returns, seat),
+                "scores": from_seat(scores, seat),
             }
             if settings.actions == "ids":
                 row["action_ids"] = state.action_ids()
@@ -313,7 +313,7 @@ def _search(position: Position, settings: Settings, place: tuple[int, int]) -> S
     return search
 
 
-def _from_seat(numbers: Sequence[float], seat: int) -> list[float]:
+def from_seat(numbers: Sequence[float], seat: int) -> list[float]:
     """Return the numbers of the seats from a seat on, then 0 for those that there are not."""
     numbers = [float(number) for number in numbers]
     return numbers[seat:] + numbers[:seat] + [0.0] * (SEATS - len(numbers))

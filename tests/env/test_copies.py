@@ -21,6 +21,7 @@ from cext.core.baselines.uct import UCT
 from cext.core.contract.game import CHANCE, State
 from cext.core.contract.rng import Stream
 from cext.core.learning.batch import Batch
+from cext.core.search.pool import Pool
 from cext.core.search.search import Search
 from cext.core.search.turn_search import TurnSearch
 from mexica_ai import env
@@ -54,7 +55,7 @@ PROGRAMS = ("arena", "cli", "draw", "server", "train", "v1", "web", "__main__")
 PROGRAMS += ("mexica_ai.io.terminal", "mexica_ai.env.openspiel", "mexica_ai.env.spiel_bots")
 ABSTRACT = (Editor, Engine)
 # Classes that cannot be copied; their errors say what to do instead.
-REFUSED = (Advisor, ai.SearchRun, ai.Stop, AsyncClient, Beam, Client, ProcessEngine, Search, Stream, TurnSearch, UCT)
+REFUSED = (Advisor, ai.SearchRun, ai.Stop, AsyncClient, Beam, Client, Pool, ProcessEngine, Search, Stream, TurnSearch, UCT)
 
 
 def public_classes():
@@ -168,6 +169,7 @@ EXAMPLES = {
     "cext.core.contract.game.Game": (lambda: registry.get("nim").rules, None),
     "cext.core.contract.game.State": (lambda: mexica().state, None),
     "cext.core.contract.rng.Stream": (lambda: Stream(1), None),
+    "cext.core.search.pool.Pool": (lambda: Pool(registry.get("nim").rules, 2, None, players=2), None),
     "cext.core.search.search.Search": (lambda: Search(mexica().state, weights=registry.get("mexica").weights()), None),
     "cext.core.search.turn_search.TurnSearch": (lambda: TurnSearch(), None),
     "cext.core.baselines.uct.UCT": (lambda: UCT(ai.new_game("nim").state), None),

@@ -18,7 +18,7 @@ from cext.core.search.iteration cimport iteration_run
 from cext.core.search.listings cimport ListingsC, listings_init
 from cext.core.search.memory cimport memory_release, memory_reserve
 from cext.core.search.options cimport options_read
-from cext.core.search.policies cimport policies_free, policies_memory, policies_new
+from cext.core.search.policies cimport policies_find, policies_free, policies_memory, policies_new
 from cext.core.search.reading cimport (reading_candidates, reading_check_visits, reading_decisions,
                                        reading_first_actions)
 from cext.core.contract.rng cimport Stream, mix_bits
@@ -26,8 +26,10 @@ from cext.core.search.team cimport TeamC, team_join, team_start, team_wait
 from cext.core.search.tree cimport tree_read, tree_visits
 from cext.core.search.turn_search cimport (BY_ITERATIONS, BY_MEMORY, BY_STOP, BY_TIME, FORCED, NEVER_S, RUNNING,
                                            UNLIMITED, LimitsC, TurnSearch)
-from cext.core.search.worker cimport SearchC, WorkerC, search_key
+from cext.core.search.worker cimport SearchC, WorkerC, search_key, search_key_of_mover
 from cext.core.contract.types cimport action_t, aligned_alloc
+
+import numpy as np
 
 from cext.core.contract.errors import SearchError
 from cext.core.learning.tensor import require_observations
@@ -334,6 +336,10 @@ cdef class Search(TurnSearch):
             atomic_cas_u32(&self.limits.stop, BY_ITERATIONS, FORCED)
         return atomic_load_u32(&self.limits.stop) != RUNNING
 
+    cdef bint _lend(self, void** search, void** slots) except *:
+        search[0], slots[0] = &self.search, self._workers
+        return self._has_one_turn
+
     def join(self):
         """Stop what still runs after `run` or `wait` has returned (`late_s`), and wait for the end of the threads."""
         team_join(&self._team)
@@ -391,6 +397,29 @@ cdef class Search(TurnSearch):
         if state.game is not self.state.game:
             raise TypeError(f"expected a state of {self.state.game.name}, got one of {state.game.name}")
         return tree_visits(&self.search, state.data)
+
+    def priors_at(self, State state not None):
+        """Return the priors that the evaluator has given for a state: float32, of its legal actions in their order.
+
+        None without an evaluator that has a policy, or if it has not been asked for the state, which must come from the
+        search's own as in `visits_at`.
+        """
+        cdef const float* found = NULL
+        cdef float[::1] out
+        cdef int i, n
+        if state.game is not self.state.game:
+            raise TypeError(f"expected a state of {self.state.game.name}, got one of {state.game.name}")
+        n = len(state.legal_actions())
+        if self.search.policies != NULL and n > 0:
+            found = policies_find(self.search.policies,
+                                  search_key_of_mover(&self.search, state.data, self.ops.current_player(state.data)), n)
+        if found == NULL:
+            return None
+        priors = np.empty(n, np.float32)
+        out = priors
+        for i in range(n):
+            out[i] = found[i]
+        return priors
 
     def decisions(self, int least_visits):
         """Return the visits and utilities of the decisions of its turn: data to learn a policy from.

@@ -85,6 +85,10 @@ cdef class TurnSearch:
     # Searches until a limit is reached or `limits.stop` is set; returns the StopReason.
     cdef int _search(self) except -1
 
+    # For `Pool`, of a search with an evaluator that has been started: the addresses of its SearchC and its slots
+    # (WorkerC), and whether only one turn is legal.
+    cdef bint _lend(self, void** search, void** slots) except *
+
     # The candidates of a result, best first, `count` at most and at least one: dicts as in `result`.
     cdef list _candidates(self, int count)
 

@@ -217,6 +217,9 @@ cdef class TurnSearch:
     cdef int _search(self) except -1:
         raise NotImplementedError
 
+    cdef bint _lend(self, void** search, void** slots) except *:
+        raise NotImplementedError
+
     cdef list _candidates(self, int count):
         raise NotImplementedError
 
