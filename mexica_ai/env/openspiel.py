@@ -34,7 +34,7 @@ DEFAULT_CHANCE = 16  # equally likely outcomes of a random event; each is a seed
 MAX_CHANCE = 65536
 _PARAMETERS = {"game": registry.DEFAULT, "players": 2, "deal": -1, "chance": DEFAULT_CHANCE, "seed": 0}
 _SEPARATOR = ";"  # in a list of numbers; a comma ends a parameter
-_OVER = -2  # TERMINAL of a compiled state
+_TERMINAL = int(pyspiel.PlayerId.TERMINAL)  # its player for chance is that of a compiled state
 _MASK = (1 << 63) - 1
 _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0x2545F4914F6CDD1D  # odd constants that mix hashes
 
@@ -197,7 +197,7 @@ class _Inner:
 
     __slots__ = ("actions", "ids", "memory", "player", "setup", "state")
 
-    def __init__(self, setup: _Setup, state: State | None, memory: tuple[int, ...]) -> None:
+    def __init__(self, setup: _Setup, state: State | None, memory: list[int]) -> None:
         self.setup = setup
         self.state = state
         self.memory = memory  # by seat: what it knew at its own actions, and which they were
@@ -207,7 +207,7 @@ class _Inner:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> _Inner:
         new = _Inner.__new__(_Inner)
-        new.setup, new.memory, new.player = self.setup, self.memory, self.player
+        new.setup, new.memory, new.player = self.setup, self.memory.copy(), self.player
         new.ids, new.actions = self.ids, self.actions  # never changed
         new.state = None if self.state is None else self.state.copy()
         return new
@@ -220,9 +220,9 @@ class _Inner:
         if self.ids is None:
             assert self.state is not None
             actions = self.state.legal_actions()
-            ids = list(range(len(actions)))
-            if self.setup.num_ids:
-                pairs = sorted(zip(self.state.action_ids(), actions, strict=True))
+            ids = self.state.action_ids() if self.setup.num_ids else list(range(len(actions)))
+            if ids != sorted(ids):
+                pairs = sorted(zip(ids, actions, strict=True))
                 ids, actions = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
             self.ids, self.actions = ids, actions
         return self.ids
@@ -240,12 +240,8 @@ class _Inner:
 
 def _player(state: State | None) -> int:
     """Return OpenSpiel's number of the player to move."""
-    if state is None:
-        return int(pyspiel.PlayerId.CHANCE)
-    player = state.current_player
-    if player == CHANCE:
-        return int(pyspiel.PlayerId.CHANCE)
-    return int(pyspiel.PlayerId.TERMINAL) if player == _OVER else player
+    player = CHANCE if state is None else state.current_player
+    return player if player >= CHANCE else _TERMINAL
 
 
 class SpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
@@ -254,7 +250,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
     def __init__(self, game: SpielGame) -> None:
         super().__init__(game)
         setup = game.setup
-        self._inner = _Inner(setup, setup.start, (0,) * setup.players)
+        self._inner = _Inner(setup, setup.start, [0] * setup.players)
 
     @property
     def state(self) -> State | None:
@@ -280,7 +276,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
             given = f"a position of {position.game} with {position.players} seats"
             raise _refused("position", given, f"one of {setup.name} with {setup.players} seats")
         full = position.guess(setup.salt & _MASK) if position.viewer is not None else position
-        self._inner = _Inner(setup, full.state.copy(), (0,) * setup.players)
+        self._inner = _Inner(setup, full.state.copy(), [0] * setup.players)
 
     def current_player(self) -> int:
         """Return the seat to move, or OpenSpiel's player for chance or for the end."""
@@ -326,8 +322,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
         else:
             assert state is not None
             action = inner.action(number)
-            known = (inner.memory[seat] ^ state.view_hash(seat)) * _FIRST + number * _SECOND
-            inner.memory = (*inner.memory[:seat], known & _MASK, *inner.memory[seat + 1 :])
+            inner.memory[seat] = (inner.memory[seat] ^ state.view_hash(seat)) * _FIRST + number * _SECOND & _MASK
             if state is setup.start:
                 inner.state = state = state.copy()
             state.apply(action)

@@ -280,7 +280,15 @@ cdef class State:
             If the game has no ids of actions; reason NO_ACTION_IDS.
         """
         self._require_ids()
-        return [self.game.ops.action_id(self.data, action) for action in self.legal_actions()]
+        cdef action_t* buffer = <action_t*>malloc(self.game.ops.max_actions * sizeof(action_t))
+        cdef int i, n
+        if buffer == NULL:
+            raise MemoryError
+        try:
+            n = self.game.ops.legal_actions(self.data, buffer)
+            return [self.game.ops.action_id(self.data, buffer[i]) for i in range(n)]
+        finally:
+            free(buffer)
 
     def _require_ids(self):
         """Raise SearchError if the game has no ids of actions."""
