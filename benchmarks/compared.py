@@ -56,6 +56,7 @@ def spiel_row(name, with_tensor):
     """Return the measurement of random games of OpenSpiel by its Python interface."""
     import numpy as np
     import pyspiel
+    from open_spiel.python.games import tic_tac_toe  # noqa: F401  # registers it
 
     rng = np.random.default_rng(1)
     game = pyspiel.load_game(name)

@@ -32,7 +32,7 @@ from mexica_ai.io.strict import quote
 DEALS = 1024  # equally likely outcomes of the first chance node; each is a seed
 DEFAULT_CHANCE = 16  # equally likely outcomes of a random event; each is a seed
 MAX_CHANCE = 65536
-_PARAMETERS = {"game": registry.DEFAULT, "players": 2, "deal": -1, "chance": DEFAULT_CHANCE, "seed": 0}
+_PARAMETERS: dict[str, Any] = {"game": registry.DEFAULT, "players": 2, "deal": -1, "chance": DEFAULT_CHANCE, "seed": 0}
 _SEPARATOR = ";"  # in a list of numbers; a comma ends a parameter
 _TERMINAL = int(pyspiel.PlayerId.TERMINAL)  # its player for chance is that of a compiled state
 _MASK = (1 << 63) - 1
@@ -253,6 +253,11 @@ class SpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
         self._inner = _Inner(setup, setup.start, [0] * setup.players)
 
     @property
+    def game_name(self) -> str:
+        """The game's name."""
+        return self._inner.setup.name
+
+    @property
     def state(self) -> State | None:
         """The compiled state, None before the deal; never change it."""
         return self._inner.state
@@ -366,7 +371,8 @@ class SpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
 
     def observation_tensor(self, player: int | None = None) -> list[float]:
         """Return the observation of a seat; zeros before the deal."""
-        return _observed(self._inner, self._seat(player)).tolist()
+        values: list[float] = _observed(self._inner, self._seat(player)).tolist()
+        return values
 
     def information_state_tensor(self, player: int | None = None) -> list[float]:
         """Return the observation of a seat: views hold what it may know of the course of the game."""
@@ -382,7 +388,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
         sampler : callable
             Returns random numbers in [0, 1); two give the draw.
         """
-        new = self.clone()
+        new: SpielState = self.clone()
         inner = new._inner
         if inner.state is None:
             raise SearchError("no cards are dealt yet: there is nothing to draw anew", reason="CHANCE_PENDING")

@@ -78,7 +78,7 @@ class SpielEngine(Engine):
             return mcts.MCTSBot(game, _EXPLORATION, self._iterations, evaluator, random_state=rng)
         if kind.information != pyspiel.GameType.Information.IMPERFECT_INFORMATION:
             raise SearchError(
-                f"engine {self.name}: {state.position.game} hides nothing; expected spiel:mcts",
+                f"engine {self.name}: {state.game_name} hides nothing; expected spiel:mcts",
                 reason="INVALID_GAME",
                 path="engine",
             )
