@@ -55,7 +55,20 @@ PROGRAMS = ("arena", "cli", "draw", "server", "train", "v1", "web", "__main__")
 PROGRAMS += ("mexica_ai.io.terminal", "mexica_ai.env.openspiel", "mexica_ai.env.spiel_bots")
 ABSTRACT = (Editor, Engine)
 # Classes that cannot be copied; their errors say what to do instead.
-REFUSED = (Advisor, ai.SearchRun, ai.Stop, AsyncClient, Beam, Client, Pool, ProcessEngine, Search, Stream, TurnSearch, UCT)
+REFUSED = (
+    Advisor,
+    ai.SearchRun,
+    ai.Stop,
+    AsyncClient,
+    Beam,
+    Client,
+    Pool,
+    ProcessEngine,
+    Search,
+    Stream,
+    TurnSearch,
+    UCT,
+)
 
 
 def public_classes():
