@@ -182,6 +182,16 @@ def match(policy, game, level, num_games, seed):
     return total / num_games
 
 
+def openings(args):
+    """Return where games of self-play begin: half of them new, half within random games, so that all is explored."""
+    new = env.vector(args.game, 1024, players=2, seed=args.seed, starts=1024)
+    starts = [new.position(i) for i in range(new.num_games)]
+    for begin in range(0, len(starts), 128):
+        new.step_random(1 + args.spread * begin // len(starts))
+        starts += [new.position(i) for i in range(begin, begin + 128)]
+    return starts
+
+
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("game", choices=["nim", "coatl", "mexica", "tzolkin"])
@@ -193,6 +203,7 @@ def parse():
     parser.add_argument("--entropy", type=float, default=0.01, help="weight of the policy's entropy, falling to 0")
     parser.add_argument("--points", type=int, default=6, help="of the curve")
     parser.add_argument("--probe", type=int, default=20, help="games of the matches during the training")
+    parser.add_argument("--spread", type=int, default=6, help="actions of the random games between the openings")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--start", help="file of weights to begin with")
     parser.add_argument("--out", help="file for the weights of the network")
@@ -206,7 +217,7 @@ def main():
     torch.set_num_threads(1)
     network = Network(args.game)
     kind = {"masks": True, "actions": "ids"} if network.num_ids else {"actions": "features"}
-    games = env.vector(args.game, args.games, players=2, seed=args.seed, observations=True, starts=4096, **kind)
+    games = env.vector(args.game, args.games, seed=args.seed, observations=True, starts=openings(args), **kind)
     if args.start:
         network.load_state_dict(torch.load(args.start))
     else:
