@@ -1,8 +1,13 @@
 """The search graph: nodes are found by hash, so different orders of the same actions lead to the same node. It does not
 depend on the game or on the search.
 
-Memory is one block with three arrays: nodes, edges and the hash table. It is reserved at the start; the operating
-system commits it as it is touched. Indexes have 32 bits; index 0 is no node.
+Memory is three blocks: nodes, edges and the hash table. They are reserved at the start; the operating system commits
+them as they are touched. Indexes have 32 bits; index 0 is no node.
+
+The table is as large as the search needs it, for where its keys lie is random, so all of it is touched soon. It has
+levels: one for as many nodes as are expected, and larger ones for the case that there are more. Nothing moves when a
+level is full: a key whose probe ends in an empty slot of it marks the slot, and goes on in the next level. No key lies
+behind the slot, and all later probes of the key find the mark, so every key has one place, whatever threads do.
 
 Threads: statistics and edges of a node are written under its lock, except `visits`, which is atomic. `visits`, the sums
 and the fields of an edge may be read without the lock; each value may be slightly out of date. A node that outgrows its
@@ -18,6 +23,8 @@ from cext.core.contract.types cimport MAX_SEATS, action_t
 cdef enum:
     NO_NODE = 0
     SEVERAL_NODES = 0xffffffff      # the edge has led to different nodes, in different worlds
+    NEXT_LEVEL = 0xffffffff         # in the table: a probe that comes here goes on in the next level
+    MAX_LEVELS = 8                  # of the table; more than from the least to the largest
     UNKNOWN = 0xffffffff            # number of legal actions
 
 
@@ -58,14 +65,22 @@ ctypedef struct NodeC:
     uint8_t unused[8]
 
 
+# A level of the hash table: open addressing, linear probing; holds node indexes.
+ctypedef struct LevelC:
+    uint32_t* slots
+    uint32_t mask               # the number of slots, a power of 2, less 1
+    uint32_t full               # nodes of the graph from which on no node is added to it
+
+
 cdef struct GraphC:
-    NodeC* nodes                # also the start of the whole block
+    NodeC* nodes
     EdgeC* edges
-    uint32_t* table             # open addressing, linear probing; holds node indexes
-    size_t size                 # of the whole block, bytes
+    uint32_t* table             # the block of all levels
     uint32_t node_capacity
     uint32_t edge_capacity
-    uint32_t table_mask
+    uint32_t table_capacity     # slots
+    int num_levels
+    LevelC levels[MAX_LEVELS]
     # The fields above never change and are read all the time; the fields below change.
     uint8_t padding_before[CACHE_LINE]
     uint32_t nodes_used         # next free index; index 0 is never used
@@ -76,8 +91,11 @@ cdef struct GraphC:
     uint8_t padding_after[CACHE_LINE]
 
 
-# Reserves a graph of about memory_mb MiB. Returns 0, or -1 if there is no memory.
+# Reserves a graph of about memory_mb MiB, and touches none of it. Returns 0, or -1 if there is no memory.
 cdef int graph_init(GraphC* graph, double memory_mb) noexcept nogil
+
+# Before the first node: makes a table for as many nodes as are expected; there may be more.
+cdef void graph_expect(GraphC* graph, double num_nodes) noexcept nogil
 
 # Frees the memory, in the background.
 cdef void graph_free(GraphC* graph) noexcept nogil
@@ -87,7 +105,7 @@ cdef void graph_free(GraphC* graph) noexcept nogil
 cdef uint32_t graph_find_or_add(GraphC* graph, uint64_t key, int player, int turn, uint32_t parent,
                                 action_t from_action, bint* is_new) noexcept nogil
 
-# Finds the node of a key; NO_NODE if it has none.
+# Finds the node of a key; NO_NODE if it has none, or before `graph_expect`.
 cdef uint32_t graph_find(const GraphC* graph, uint64_t key) noexcept nogil
 
 # Gives a node a block of max_edges edges and copies those it has. The caller holds the lock, fills the new edges and

@@ -11,7 +11,8 @@ from cext.core.search.atomics cimport (atomic_cas_u32, atomic_load_u32, atomic_l
                                        semaphore_destroy, semaphore_init)
 from cext.core.search.evaluator cimport evaluator_form, evaluator_search
 from cext.core.contract.game cimport GameOps, State
-from cext.core.search.graph cimport NO_NODE, GraphC, graph_find_or_add, graph_free, graph_init, graph_memory
+from cext.core.search.graph cimport (NO_NODE, GraphC, graph_expect, graph_find_or_add, graph_free, graph_init,
+                                     graph_memory)
 from cext.core.search.halving cimport halving_begin
 from cext.core.search.history cimport HISTORY_SLOTS, history_t
 from cext.core.search.iteration cimport iteration_run
@@ -37,6 +38,10 @@ from cext.core.search.turn_search import DEFAULT_MEMORY_MB, MAX_THREADS, MAX_TIM
 
 cdef enum:
     MAX_BATCH = 4096            # leaves that an evaluator gets at a time
+    # Nodes for which there is a place in the table from the beginning: one an iteration as a rule, more while the first
+    # turns are followed to their ends.
+    NODES_AT_FIRST = 64
+    NODES_PER_ITERATION = 2
 
 
 cdef class Search(TurnSearch):
@@ -141,11 +146,11 @@ cdef class Search(TurnSearch):
         if graph_init(&self.search.graph, memory_mb) < 0:
             raise SearchError(f"no memory for a graph of {memory_mb} MiB", reason="OUT_OF_MEMORY")
         if self.search.options.history > 0:
-            self.search.history = <history_t*>calloc(HISTORY_SLOTS, sizeof(history_t))
+            self.search.history = <history_t*>memory_reserve(HISTORY_SLOTS * sizeof(history_t))
             if self.search.history == NULL:
                 raise MemoryError
         self._make_workers()
-        self._open_root()
+        self._look_at_worlds()
 
     cdef int _use_policy(self, object evaluator, double memory_mb, bint keeps_history) except -1:
         """Prepare for where the priors come from: the game's policy, if it has one, or the evaluator."""
@@ -199,16 +204,22 @@ cdef class Search(TurnSearch):
                 raise MemoryError
         return 0
 
-    cdef int _open_root(self) except -1:
-        """Add the root to the graph. A first draw shows whether the searching seat must consider several worlds."""
+    cdef int _look_at_worlds(self) except -1:
+        """A first draw shows whether the searching seat must consider several worlds."""
         cdef const GameOps* ops = self.search.ops
         cdef Stream stream = self._streams[self._num_native]
-        cdef bint is_new
         if ops.determinize != NULL:
             self._believe()
             self.search.several_worlds = ops.determinize(self.state.data, self.search.viewer, self.search.belief,
                                                          stream.bitgen)
-        self.search.root = graph_find_or_add(&self.search.graph, search_key(ops, self.state.data, self.search.viewer),
+        return 0
+
+    cdef int _open_root(self) except -1:
+        """Lay out the graph for what the limits let expect, and add the root."""
+        cdef bint is_new
+        graph_expect(&self.search.graph, NODES_AT_FIRST + <double>NODES_PER_ITERATION * self.limits.max_iterations)
+        self.search.root = graph_find_or_add(&self.search.graph,
+                                             search_key(self.ops, self.state.data, self.search.viewer),
                                              self.search.viewer, self.search.root_turn, NO_NODE, 0, &is_new)
         return 0
 
@@ -235,12 +246,12 @@ cdef class Search(TurnSearch):
                 free(self._workers[i].actions)
                 free(self._workers[i].priors)
                 if i < self._num_native:
-                    memory_release(self._workers[i].cache, self.search.ops.cache_size)
+                    memory_release(self._workers[i].cache, self.search.ops.cache_size, self.search.ops.cache_size)
                     free(self._workers[i].listings)
                     free(self._workers[i].edges)
                     free(self._workers[i].table)
             free(self._workers)
-        free(self.search.history)
+        memory_release(self.search.history, HISTORY_SLOTS * sizeof(history_t), 0)
         free(self.search.belief)
         policies_free(self.search.policies)
         graph_free(&self.search.graph)
@@ -278,6 +289,7 @@ cdef class Search(TurnSearch):
     cdef int _begin(self, double late_s) except -1:
         cdef LimitsC* limits = &self.limits
         cdef double share = 1.0 - self.search.options.confirming_share
+        self._open_root()
         self._has_one_turn = self._is_forced()
         self._until_s = NEVER_S
         if limits.deadline_s < NEVER_S:

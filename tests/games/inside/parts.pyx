@@ -1,8 +1,10 @@
 """Compiled functions that no Python function of the package shows, for tests of their own."""
 
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
+from cext.core.search.graph cimport (GraphC, graph_expect, graph_find, graph_find_or_add, graph_free, graph_init,
+                                     graph_memory)
 from cext.core.search.listings cimport LISTINGS_MOST, ListingsC, listings_find, listings_init, listings_keep
 from cext.core.search.team cimport team_is_settled
 from cext.core.contract.types cimport action_t
@@ -13,6 +15,64 @@ from cext.games.coatl.cards cimport (FACES, NUM_COLORS, NUM_FACES, NUM_TEMPLES, 
 def turn_is_settled(double most, double second, double iterations, double spent_s, double left_s):
     """Return what `team_is_settled` returns."""
     return bool(team_is_settled(most, second, iterations, spent_s, left_s))
+
+
+cdef class Graph:
+    """The nodes of a search for Python.
+
+    Parameters
+    ----------
+    memory_mb : float
+    expected : float
+        Nodes for which the table has a place at first.
+    """
+    cdef GraphC _graph
+
+    def __cinit__(self, double memory_mb, double expected):
+        if graph_init(&self._graph, memory_mb) < 0:
+            raise MemoryError
+        graph_expect(&self._graph, expected)
+
+    def __dealloc__(self):
+        graph_free(&self._graph)
+
+    def add(self, const uint64_t[::1] keys not None):
+        """Return the index of the node of each key, added where it has none; 0 where there is no memory.
+
+        Releases the GIL.
+        """
+        cdef list found = [0] * keys.shape[0]
+        cdef uint32_t* indexes = <uint32_t*>malloc(keys.shape[0] * sizeof(uint32_t))
+        cdef Py_ssize_t i, n = keys.shape[0]
+        cdef bint is_new
+        if indexes == NULL:
+            raise MemoryError
+        with nogil:
+            for i in range(n):
+                indexes[i] = graph_find_or_add(&self._graph, keys[i], 0, 0, 0, 0, &is_new)
+        for i in range(n):
+            found[i] = indexes[i]
+        free(indexes)
+        return found
+
+    def find(self, uint64_t key):
+        """Return the index of the node of a key, 0 if it has none."""
+        return graph_find(&self._graph, key)
+
+    @property
+    def capacity(self):
+        """Nodes for which there is memory, and index 0."""
+        return self._graph.node_capacity
+
+    @property
+    def levels(self):
+        """Levels of the table."""
+        return self._graph.num_levels
+
+    @property
+    def memory(self):
+        """Bytes touched so far."""
+        return graph_memory(&self._graph)
 
 
 cdef class Listings:
