@@ -13,6 +13,6 @@ class UCT(TurnSearch):
         threads: int = 1,
         memory_mb: float = 1024,
         seed: int = 0,
-        exploration: float = 1.4142135623730951,
+        exploration: float = 0.7071067811865476,
     ) -> Self: ...
     def run(self, time_s: float | None = None, iterations: int | None = None) -> None: ...

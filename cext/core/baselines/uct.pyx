@@ -1,10 +1,10 @@
 """Textbook UCT over atomic actions, as a baseline: no priors, no widening, no graph, no evaluation.
 
 Each iteration descends by UCB1, adds one node for an untried action chosen at random, plays the game's reference
-random player to the end, and backs up each seat's share of the win (Kocsis and Szepesvari, 2006; max^n for more than
-two seats). A turn is decided action by action: each decision gets a share of the limits that are left (see `UCT.run`),
-and the tree below the chosen action is kept. Hidden information: each iteration draws a world, as in information-set
-search.
+random player to the end, and backs up each seat's share of the win (UCB1: Auer, Cesa-Bianchi and Fischer, 2002; UCT:
+Kocsis and Szepesvari, 2006; max^n for more than two seats). A turn is decided action by action: each decision gets a
+share of the limits that are left (see `UCT.run`), and the tree below the chosen action is kept. Hidden information: each
+iteration draws a world, as in information-set search.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -15,7 +15,7 @@ from libc.string cimport memcpy, memset
 
 from cext.core.search.atomics cimport atomic_load_u32, monotonic_s
 from cext.core.contract.game cimport GameOps, State, game_apply, game_settle_chance
-from cext.core.search.memory cimport memory_release, memory_reserve
+from cext.core.search.memory cimport memory_expect, memory_release, memory_reserve
 from cext.core.contract.playout cimport playout_random, playout_random_action
 from cext.core.contract.rng cimport Stream, rng_below
 from cext.core.search.turn_search cimport BY_ITERATIONS, BY_STOP, BY_TIME, FORCED, RUNNING, SIGNALS_S, TurnSearch
@@ -57,7 +57,8 @@ cdef class UCT(TurnSearch):
     seed : int
         0 <= seed < 2**63.
     exploration : float
-        UCB1 constant, >= 0.
+        UCB1 constant c of mean + c * sqrt(ln N / n) for shares of the win in [0, 1], >= 0. The proof of UCB1 has
+        sqrt(2), for the worst rewards; the default is half of it, that is sqrt(2) for rewards in [-1, 1].
 
     Raises
     ------
@@ -71,7 +72,8 @@ cdef class UCT(TurnSearch):
     cdef Stream _stream
     cdef UctNodeC* _nodes           # index 0 is no node
     cdef uint32_t _capacity
-    cdef uint32_t _used
+    cdef uint32_t _used             # nodes and index 0
+    cdef uint32_t _used_before      # the most, in trees that were emptied
     cdef uint32_t _root
     cdef uint64_t _iterations
     cdef double _exploration
@@ -84,7 +86,7 @@ cdef class UCT(TurnSearch):
     cdef uint32_t _root_visits
 
     def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB,
-                  seed=0, double exploration=1.4142135623730951):
+                  seed=0, double exploration=0.7071067811865476):
         cdef const GameOps* ops = state.game.ops
         self._prepare(state, threads, 1, memory_mb, seed)
         self._exploration = exploration
@@ -98,17 +100,19 @@ cdef class UCT(TurnSearch):
         self._scratch = aligned_alloc(64, ops.state_size)
         if self._actions == NULL or self._children == NULL or self._scratch == NULL:
             raise MemoryError
-        self._reset()
+        self._used = 1
         self._turn = []
 
     def __dealloc__(self):
-        memory_release(self._nodes, self._capacity * sizeof(UctNodeC))
+        memory_release(self._nodes, self._capacity * sizeof(UctNodeC),
+                       max(self._used, self._used_before) * sizeof(UctNodeC))
         free(self._actions)
         free(self._children)
         free(self._scratch)
 
     cdef void _reset(self) noexcept nogil:
         """Empty the tree: only a root for the state after the actions decided so far."""
+        self._used_before = max(self._used, self._used_before)
         self._used = 1
         self._root = self._add(0)
 
@@ -222,6 +226,9 @@ cdef class UCT(TurnSearch):
         cdef const GameOps* ops = self.ops
         cdef int n
         cdef uint32_t reason = FORCED if self._is_forced() else BY_STOP
+        cdef double expected = min(<double>self._capacity, 2.0 + self.limits.max_iterations)
+        memory_expect(self._nodes, self._capacity * sizeof(UctNodeC), <size_t>expected * sizeof(UctNodeC))
+        self._reset()
         with nogil:
             # At least one iteration, for the values.
             self._iterate()
