@@ -12,11 +12,16 @@ Environment:
                         installs and ``build_ext --inplace`` always build it.
 ``CEXT_SKIP=1``         leave out the compiled modules, for an editable install where ``build_ext --inplace``
                         builds them (``make install``).
+``CEXT_VARIANTS=1``     build the modules for newer processors, too, among which `cext` chooses when it is imported
+                        (`cext.variants`; on Linux with x86-64).
 ``CEXT_JOBS=2``         translate and compile so many modules at a time; if not set, as many as there are processors.
 """
 
+import copy
 import json
 import os
+import platform
+import shutil
 import sys
 from pathlib import Path
 
@@ -29,7 +34,7 @@ from setuptools.command.build_py import build_py
 ROOT = Path(__file__).parent
 sys.path.insert(0, str(ROOT))  # a build by pip does not have the checkout there
 
-from cext import build  # noqa: E402
+from cext import build, variants  # noqa: E402
 from cext.build import COMPILE_ARGS, DIRECTIVES, HEADERS, INTERFACE, LINK_ARGS, MACROS, RELEASE_ARGS  # noqa: E402
 
 # All compiled modules, in dependency order. A new game adds its modules here, and itself to the
@@ -148,6 +153,8 @@ else:
     rules_args += build.RULES_ARGS
     if os.environ.get("CEXT_PROFILE") == "1":
         compile_args += ["-g", "-fno-omit-frame-pointer"]
+    else:  # Python's own flags ask for debug information, which would be most of a wheel
+        link_args += ["-Wl,-S"]
 if NATIVE:
     compile_args += ["-march=native"]
 
@@ -180,6 +187,43 @@ extensions = [
     )
     for name in modules
 ]
+
+
+def for_newer_processors(modules):
+    """Return the modules of the package for each kind of newer processor, if the environment asks for them."""
+    found = []
+    if os.environ.get("CEXT_VARIANTS") != "1" or (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        return found
+    for level in variants.NEEDS:
+        for module in modules:
+            if not module.name.startswith("cext."):
+                continue
+            # A copy of the C file, since there is one object file for each.
+            source = Path(BUILD_DIR, level, module.sources[0])
+            source.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(module.sources[0], source)
+            variant = copy.copy(module)
+            variant.name = module.name.replace("cext.", f"cext.{variants.FOLDER.name}.{level}.", 1)
+            variant.sources = [str(source)]
+            macros = {**dict(module.define_macros), "CEXT_VARIANT": f'"release-{level}"'}
+            variant.define_macros = list(macros.items())
+            variant.extra_compile_args = [*module.extra_compile_args, f"-march={level}"]
+            found.append(variant)
+    return found
+
+
+def compiled():
+    """Translate the modules, and return all that are to be compiled."""
+    if os.environ.get("CEXT_SKIP") == "1" or IS_ASKED_ONLY:
+        return []
+    modules = cythonize(
+        extensions,
+        build_dir=f"{BUILD_DIR}/cython",
+        emit_linenums=bool(SANITIZE),  # so that reports name lines of the .pyx files
+        compiler_directives={**DIRECTIVES, "boundscheck": DEBUG, "initializedcheck": DEBUG},
+        nthreads=JOBS,
+    )
+    return modules + for_newer_processors(modules)
 
 
 class BuildPy(build_py):
@@ -252,15 +296,7 @@ setup(
             for ending in ("js", "ts", "css", "html", "json", "txt", "svg", "png", "webmanifest")
         ],
     },
-    ext_modules=[]
-    if os.environ.get("CEXT_SKIP") == "1" or IS_ASKED_ONLY
-    else cythonize(
-        extensions,
-        build_dir=f"{BUILD_DIR}/cython",
-        emit_linenums=bool(SANITIZE),  # so that reports name lines of the .pyx files
-        compiler_directives={**DIRECTIVES, "boundscheck": DEBUG, "initializedcheck": DEBUG},
-        nthreads=JOBS,
-    ),
+    ext_modules=compiled(),
     cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
     options={"build": {"build_base": BUILD_DIR, "build_lib": BUILD_LIB}, "build_ext": {"parallel": JOBS}},
     zip_safe=False,

@@ -96,6 +96,33 @@ def test_bench_rules():
 
 
 @pytest.mark.real("processes")
+def test_bench_small():
+    found = figures("bench_small.py", "--iterations", "1,3", "--calls", 1, "--repeats", 1)
+    assert list(found) == ["nim", "mexica", "coatl", "tzolkin"]
+    assert all(figure > 0 for row in found.values() for figure in row.values())
+
+
+@pytest.mark.real("processes")
+def test_bench_builds():
+    options = ["--games", "nim", "--seconds", 0.01, "--repeats", 1]
+    found = figures("bench_builds.py", sys.executable, f"{sys.executable}@portable", *options)
+    first, second = found.values()
+    assert first["nim"] == {"search": 1.0, "games": 1.0}
+    assert min(second["nim"].values()) > 0
+    done = run("bench_builds.py", f"{sys.executable}@x86-64-v9", *options)
+    assert "given 'x86-64-v9'" in done.stderr
+
+
+@pytest.mark.real("processes")
+def test_uct_openspiel():
+    pytest.importorskip("pyspiel")
+    (found,) = figures("uct_openspiel.py", "--iterations", 30, "--games", 4).values()
+    assert found["games"] == 4
+    assert found["interval"][0] <= found["share"] <= found["interval"][1]
+    assert min(found["speed"].values()) > 0
+
+
+@pytest.mark.real("processes")
 def test_bench_evaluator():
     found = figures("bench_evaluator.py", "--seconds", 0.01, "--repeats", 1, "--batches", "1,4", "--game", "nim")
     assert list(found["rows"]) == ["native", "free, 1", "network, 1", "free, 4", "network, 4"]
