@@ -3,8 +3,8 @@
 Each iteration descends by UCB1, adds one node for an untried action chosen at random, plays the game's reference
 random player to the end, and backs up each seat's share of the win (UCB1: Auer, Cesa-Bianchi and Fischer, 2002; UCT:
 Kocsis and Szepesvari, 2006; max^n for more than two seats). A turn is decided action by action: each decision gets a
-share of the limits that are left (see `UCT.run`), and the tree below the chosen action is kept. Hidden information: each
-iteration draws a world, as in information-set search.
+share of the limits that are left (see `UCT.run`), and the tree below the chosen action is kept. Hidden information:
+each iteration draws a world, as in information-set search.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
