@@ -122,7 +122,7 @@ def main():
     for generation in itertools.count():
         found = ai.evaluate(evaluator, levels, args.blocks, game=args.game, players=args.players, seed=generation)
         print(f"generation {generation}\n{found}", flush=True)
-        if time.monotonic() > end:
+        if generation and time.monotonic() > end:
             break
         began = time.monotonic()
         window += [row for row in itertools.islice(played, args.rows) if row["searched"]]
