@@ -41,8 +41,10 @@ from cext.build import COMPILE_ARGS, DIRECTIVES, HEADERS, INTERFACE, LINK_ARGS, 
 # table in mexica_ai/game/registry.py.
 MODULES = [
     "cext.core.contract.rng",
+    "cext.core.contract.failure",
     "cext.core.contract.game",
     "cext.core.contract.playout",
+    "cext.core.contract.pyops",
     "cext.core.learning.tensor",
     "cext.core.learning.batch",
     "cext.core.contract.perft",

@@ -29,6 +29,7 @@ from mexica_ai.game.teaching_check import look as _teaching
 from mexica_ai.io.errors import IllegalActionError, NotationError, PositionError, SearchError
 from mexica_ai.testing.actions import check_features, check_ids
 from mexica_ai.testing.case import JUNK, SAMPLE, SEED, STRIDE, Case, Check, for_each_start
+from mexica_ai.testing.reference import check_reference as check_reference
 from mexica_ai.testing.words import check_words
 
 # --- the compiled rules
@@ -527,8 +528,20 @@ CHECKS: dict[str, Check] = {
 }
 
 
-def check(game: Game, starts: Sequence[State] | None = None, *, seed: int = SEED, stride: int = STRIDE) -> None:
+def check(
+    game: Game,
+    starts: Sequence[State] | None = None,
+    *,
+    seed: int = SEED,
+    stride: int = STRIDE,
+    reference: Game | None = None,
+) -> None:
     """Check all parts of a game; see the module for the arguments.
+
+    Parameters
+    ----------
+    reference : Game, optional
+        Another implementation, which is played in lockstep with it (`check_reference`).
 
     Raises
     ------
@@ -537,3 +550,5 @@ def check(game: Game, starts: Sequence[State] | None = None, *, seed: int = SEED
     """
     for one in CHECKS.values():
         one(game, starts, seed=seed, stride=stride)
+    if reference is not None:
+        check_reference(game, reference, starts, seed=seed)

@@ -3,6 +3,7 @@
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from cext.core.contract.failure cimport failure_raise
 from cext.core.contract.game cimport GameOps, State, game_apply, game_require_seat
 from cext.core.contract.heuristics cimport heuristics_evaluate
 from cext.core.contract.playout cimport playout_random_action
@@ -49,6 +50,7 @@ def evaluate(State state not None, *, weights=None):
     cdef double scores[MAX_SEATS]
     cdef int seat
     baseline_evaluate(state.game.ops, weights_data(state.game.ops, weights), state.data, values, scores)
+    failure_raise()
     seats = range(state.num_players)
     return [values[seat] for seat in seats], [scores[seat] for seat in seats]
 
@@ -141,6 +143,7 @@ def random_turn(State state not None, seed):
         game_apply(ops, now.data, action)
         turn.append(action)
     free(buffer)
+    failure_raise()
     return turn
 
 
@@ -214,6 +217,7 @@ def greedy_turn(State state not None, *, weights=None):
                 action = _greedy_action(ops, data, now.data, after, actions)
                 game_apply(ops, now.data, action)
             turn.append(action)
+        failure_raise()
         return turn
     finally:
         free(actions)

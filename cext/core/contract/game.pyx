@@ -6,6 +6,7 @@ The methods check the preconditions of the table's functions and raise exception
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from cext.core.contract.failure cimport failure_raise
 from cext.core.contract.rng cimport Stream
 from cext.core.contract.types cimport ALL_SEEING, MAX_SEATS, aligned_alloc
 from cext.core.contract.types cimport CHANCE as C_CHANCE, TERMINAL as C_TERMINAL
@@ -140,6 +141,7 @@ cdef State state_wrap(Game game, const void* data):
 
 cdef int game_require_seat(State state) except -1:
     cdef int player = state.game.ops.current_player(state.data)
+    failure_raise()
     if player == C_TERMINAL:
         raise GameOverError("the game is over: no turn is left to play", reason="GAME_OVER")
     if player == C_CHANCE:
@@ -243,6 +245,7 @@ cdef class State:
             raise MemoryError
         try:
             n = self.game.ops.legal_actions(self.data, buffer)
+            failure_raise()
             return [buffer[i] for i in range(n)]
         finally:
             free(buffer)
@@ -334,10 +337,12 @@ cdef class State:
             raise MemoryError
         try:
             n = self.game.ops.legal_actions(self.data, buffer)
+            failure_raise()
             rows = np.zeros((n, self.game.ops.action_size), np.float32)
             if n > 0:
                 out = rows
                 self.game.ops.observe_actions(NULL, self.data, buffer, n, &out[0, 0])
+                failure_raise()
             return rows
         finally:
             free(buffer)
@@ -358,6 +363,7 @@ cdef class State:
         """
         if self.game.ops.accepts_action != NULL and self.game.ops.accepts_action(self.data, action):
             return True
+        failure_raise()
         return self._is_listed(action)
 
     def _is_listed(self, action_t action):
@@ -366,9 +372,11 @@ cdef class State:
         if buffer == NULL:
             raise MemoryError
         try:
-            return bool(game_action_is_legal(self.game.ops, self.data, action, buffer))
+            is_legal = bool(game_action_is_legal(self.game.ops, self.data, action, buffer))
         finally:
             free(buffer)
+        failure_raise()
+        return is_legal
 
     def apply(self, action_t action):
         """Play one action, in place.
@@ -385,6 +393,7 @@ cdef class State:
         if not self.is_legal(action):
             raise IllegalActionError(f"action {action:#x} is not legal here")
         game_apply(self.game.ops, self.data, action)
+        failure_raise()
 
     def resolve_chance(self, seed):
         """Draw the outcome of the pending random event, in place.
@@ -403,6 +412,7 @@ cdef class State:
         if self.game.ops.current_player(self.data) != C_CHANCE:
             raise SearchError("no random event is pending here")
         game_settle_chance(self.game.ops, self.data, stream.bitgen)
+        failure_raise()
 
     def determinize(self, int viewer, seed):
         """Replace what seat `viewer` cannot know by a uniform draw, in place; see also `simple.determinize`.
@@ -438,17 +448,20 @@ cdef class State:
         if not self.is_terminal:
             raise SearchError("the game is not over: it has no returns yet", reason="GAME_NOT_OVER")
         self.game.ops.returns(self.data, shares)
+        failure_raise()
         return [shares[seat] for seat in range(self.num_players)]
 
     def scores(self):
         """Return the game's own points of each seat, as they stand."""
         cdef double points[MAX_SEATS]
         self.game.ops.scores(self.data, points)
+        failure_raise()
         return [points[seat] for seat in range(self.num_players)]
 
     def check(self):
         """Raise `PositionError` with the name of the first broken invariant, if there is one."""
         cdef int code = self.game.ops.check(self.data)
+        failure_raise()
         if code != 0:
             name = self.game.ops.check_name(code).decode()
             raise PositionError(f"broken invariant: {name}", reason=name.upper().replace(" ", "_"))

@@ -3,6 +3,7 @@
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from cext.core.contract.failure cimport failure_raise
 from cext.core.contract.game cimport GameOps, State, game_apply
 from cext.core.contract.types cimport action_t, aligned_alloc, uint64_t
 
@@ -61,6 +62,7 @@ def perft(State state not None, depth):
         if plies > 0:
             with nogil:
                 total = _count(ops, states, buffers, plies)
+        failure_raise()
         return total
     finally:
         free(states)

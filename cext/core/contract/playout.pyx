@@ -5,6 +5,7 @@ import time
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from cext.core.contract.failure cimport failure_raise
 from cext.core.contract.game cimport State, game_apply
 from cext.core.contract.rng cimport Stream, rng_below
 from cext.core.contract.types cimport CHANCE, TERMINAL, aligned_alloc
@@ -78,6 +79,7 @@ def random_playout(State start not None, seed):
             action = playout_random_action(ops, state.data, stream.bitgen, buffer)
             game_apply(ops, state.data, action)
             actions.append(action)
+        failure_raise()
         return state, actions
     finally:
         free(buffer)
@@ -118,6 +120,7 @@ def random_playouts(State start not None, int count, seed):
     seconds = time.perf_counter() - began
     free(buffer)
     free(state)
+    failure_raise()
     return actions, seconds
 
 
@@ -154,4 +157,5 @@ def legal_lists(State start not None, long long count):
             n = ops.legal_actions(start.data, buffer)
     seconds = time.perf_counter() - began
     free(buffer)
+    failure_raise()
     return n, seconds

@@ -13,6 +13,7 @@ from numpy.random cimport bitgen_t
 import numpy as np
 
 from cext.core.contract.errors import SearchError
+from cext.core.contract.failure cimport failure_raise
 from cext.core.contract.game cimport Game, GameOps, State, game_apply, game_settle_chance, state_wrap
 from cext.core.contract.playout cimport playout_random_action
 from cext.core.contract.rng cimport Stream, rng_below
@@ -248,6 +249,7 @@ cdef class Batch:
             array.setflags(write=False)
         for i in range(self.num_games):
             self._look(i)
+        failure_raise()
         self._describe()
 
     # --- the main loop
@@ -391,6 +393,7 @@ cdef class Batch:
             for i in range(self.num_games):
                 ended += self._advance(i, self.c_legal[<size_t>i * self.ops.max_actions + chosen[i]])
                 self._look(i)
+        failure_raise()
         self._describe()
         return ended
 
@@ -440,6 +443,7 @@ cdef class Batch:
                     ended += self._advance(i, playout_random_action(self.ops, self._state(i), &self._rngs[i],
                                                                     self._buffer))
                 self._look(i)
+        failure_raise()
         self._describe()
         return ended
 
@@ -500,6 +504,7 @@ cdef class Batch:
         for i in range(self.num_games):
             self._restart(i)
             self._look(i)
+        failure_raise()
         self._describe()
 
     cdef int _require(self, State state, str path) except -1:
@@ -536,6 +541,7 @@ cdef class Batch:
         memcpy(self._state(i), settled.data, self.ops.state_size)
         self.c_lengths[i] = 0
         self._look(i)
+        failure_raise()
         self._describe()
 
     cdef int _require_game(self, int i) except -1:
@@ -603,6 +609,7 @@ cdef class Batch:
         with nogil:
             for i in range(self.num_games):
                 self.ops.observe(self._state(i), chosen[i], &out[i, 0])
+        failure_raise()
         return found
 
 

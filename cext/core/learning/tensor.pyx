@@ -3,6 +3,7 @@
 import numpy as np
 
 from cext.core.contract.errors import SearchError
+from cext.core.contract.failure cimport failure_raise
 from cext.core.contract.game cimport Game, State
 
 
@@ -56,4 +57,5 @@ def observation(State state not None, int viewer):
     cdef float[::1] out = row
     with nogil:
         state.game.ops.observe(state.data, viewer, &out[0])
+    failure_raise()
     return row

@@ -12,6 +12,7 @@ from cext.core.search.atomics cimport (atomic_add_u64, atomic_cas_u32, atomic_lo
                                        monotonic_s)
 from cext.core.search.budget cimport budget_use_iterations, budget_use_time
 from cext.core.contract.errors import SearchError
+from cext.core.contract.failure cimport failure_hand_over
 from cext.core.contract.game cimport Game, GameOps, game_settle_chance
 from cext.core.contract.heuristics cimport MOST_POINTS
 from cext.core.search.graph cimport graph_memory
@@ -45,18 +46,25 @@ cdef int evaluator_descend(WorkerC* slot, LeafC* leaf, float* observation) noexc
         leaf.outcome = NO_MEMORY
         return NO_MEMORY
     game_settle_chance(ops, slot.state, &slot.rng)
+    if failure_hand_over(&slot.search.failure):
+        return _drop(slot, leaf)
     leaf.viewer = ops.current_player(slot.state)
     if leaf.viewer == TERMINAL:
         leaf.outcome = ENDED
         return ENDED
     if observation != NULL:
         ops.observe(slot.state, leaf.viewer, observation)
-    if slot.search.policies != NULL and _list_actions(slot, leaf) < 0:
-        iteration_cancel(slot)
-        leaf.outcome = NO_MEMORY
-        return NO_MEMORY
+    if slot.search.policies != NULL and (_list_actions(slot, leaf) < 0 or failure_hand_over(&slot.search.failure)):
+        return _drop(slot, leaf)
     leaf.outcome = WAITING
     return WAITING
+
+
+cdef int _drop(WorkerC* slot, LeafC* leaf) noexcept nogil:
+    """Undo a descent after which the search ends: for lack of memory, or since a method of the game has failed."""
+    iteration_cancel(slot)
+    leaf.outcome = NO_MEMORY
+    return NO_MEMORY
 
 
 cdef int _list_actions(WorkerC* slot, LeafC* leaf) noexcept nogil:
@@ -87,6 +95,7 @@ cdef void evaluator_back_up_end(WorkerC* slot, LeafC* leaf) noexcept nogil:
     cdef double scores[MAX_SEATS]
     ops.returns(slot.state, values)
     ops.scores(slot.state, scores)
+    failure_hand_over(&slot.search.failure)
     iteration_back_up(slot, values, scores, True)
     leaf.outcome = NO_LEAF
 

@@ -10,6 +10,7 @@ from libc.string cimport memset
 from cext.core.search.atomics cimport (atomic_cas_u32, atomic_load_u32, atomic_load_u64, monotonic_s,
                                        semaphore_destroy, semaphore_init)
 from cext.core.search.evaluator cimport evaluator_form, evaluator_search
+from cext.core.contract.failure cimport failure_raise
 from cext.core.contract.game cimport GameOps, State
 from cext.core.search.graph cimport (NO_NODE, GraphC, graph_expect, graph_find_or_add, graph_free, graph_init,
                                      graph_memory)
@@ -221,6 +222,7 @@ cdef class Search(TurnSearch):
         self.search.root = graph_find_or_add(&self.search.graph,
                                              search_key(self.ops, self.state.data, self.search.viewer),
                                              self.search.viewer, self.search.root_turn, NO_NODE, 0, &is_new)
+        failure_raise()
         return 0
 
     cdef int _believe(self) except -1:
@@ -307,6 +309,7 @@ cdef class Search(TurnSearch):
             # One iteration, for the values.
             iteration_run(&self._workers[0])
             self._workers[0].iterations = 1
+        failure_raise()
         return team_start(&self._team, self._workers, self.threads)
 
     def wait(self, timeout_s=None):
@@ -338,6 +341,7 @@ cdef class Search(TurnSearch):
             self._end(BY_TIME, monotonic_s())
         else:
             return False
+        failure_raise(&self.search.failure)
         return True
 
     cdef bint _search_in_batches(self, double until_s) except -1:
@@ -355,6 +359,7 @@ cdef class Search(TurnSearch):
     def join(self):
         """Stop what still runs after `run` or `wait` has returned (`late_s`), and wait for the end of the threads."""
         team_join(&self._team)
+        failure_raise(&self.search.failure)
 
     # --- reading the result
 

@@ -7,6 +7,7 @@ from libc.stdlib cimport free, malloc
 from cext.core.search.atomics cimport (atomic_add_u32, atomic_add_u64, atomic_cas_u32, atomic_load_u32,
                                        atomic_store_u64, monotonic_s, semaphore_post, semaphore_wait,
                                        thread_add_niceness)
+from cext.core.contract.failure cimport failure_hand_over
 from cext.core.search.budget cimport budget_use_iterations, budget_use_time
 from cext.core.search.graph cimport NO_NODE, NodeC
 from cext.core.search.iteration cimport iteration_run
@@ -38,6 +39,9 @@ cdef void* _work(void* argument) noexcept nogil:
             break
         if iteration_run(worker) < 0:
             atomic_cas_u32(&search.limits.stop, RUNNING, BY_MEMORY)
+            break
+        if failure_hand_over(&search.failure):
+            atomic_cas_u32(&search.limits.stop, RUNNING, BY_STOP)
             break
         atomic_store_u64(&worker.iterations, worker.iterations + 1)
         if search.limits.deadline_s < NEVER_S:

@@ -7,6 +7,7 @@ adds the search itself; ``turn_search.pxd`` declares the methods that it defines
 from libc.stdlib cimport free, malloc
 
 from cext.core.search.atomics cimport atomic_cas_u32, atomic_load_u32, monotonic_s
+from cext.core.contract.failure cimport failure_raise
 from cext.core.contract.game cimport game_apply, game_require_seat
 from cext.core.contract.types cimport action_t
 from cext.core.learning.weights cimport weights_data
@@ -131,6 +132,7 @@ cdef class TurnSearch:
                 reason = self._search()
             finally:
                 self._end(reason, monotonic_s())
+            failure_raise()
         return True
 
     cdef int _end(self, int reason, double ended_s) except -1:
@@ -174,9 +176,10 @@ cdef class TurnSearch:
         if num_candidates < 1:
             raise SearchError(f"candidates: {num_candidates}, expected at least 1", reason="INVALID_LIMITS")
         # Counted before the candidates are read: whatever is counted has its value in them, also while threads search.
-        counts = self._counts()
+        counts, candidates = self._counts(), self._candidates(num_candidates)
+        failure_raise()
         return {
-            "candidates": self._candidates(num_candidates),
+            "candidates": candidates,
             "first_actions": self._considered(),
             **counts,
             "seconds": monotonic_s() - self.limits.began_s if is_running else self._seconds,
@@ -202,6 +205,7 @@ cdef class TurnSearch:
             if is_forced:
                 game_apply(self.ops, state.data, actions[0])
         free(actions)
+        failure_raise()
         return is_forced
 
     cdef int _require_start(self) except -1:

@@ -69,6 +69,7 @@ ctypedef struct SearchC:
     HalvingC halving
     semaphore_t ended           # posted when the last worker ends
     double ended_s              # when it did, on the monotonic clock
+    void* failure               # of a method of a game in Python, see failure.pxd; NULL: none
     int gives_scores            # whether the evaluator does: NOT_ASKED (0), or as evaluator.pyx says
     # The fields above hardly change and are read all the time, so `started` has its own cache line.
     uint8_t padding_before[CACHE_LINE]
