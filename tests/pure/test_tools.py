@@ -46,7 +46,7 @@ if __name__ == "__main__":
         "best": command("best", "position.json", "--iterations", "100", "--seed", "1", "--json"),
         "level": ai.best_turn(position, level=3, seed=1).turn,
         "view": ai.best_turn(position.view(0), iterations=100, threads=2, seed=1).turn,
-        "tree": command("tree", "position.json", "--iterations", "50")[0],
+        "tree": command("tree", "position.json", "--iterations", "50", "--out", "tree.json")[0],
         "show": command("show", "position.json", "--viewer", "1")[1],
         "arena": command("arena", "--game", "eights", "--engine", "mcts,iterations=20", "--engine", "random",
                          "--blocks", "1", "--seed", "1", "--concurrency", "2", "--journal", "games.jsonl"),
@@ -172,9 +172,13 @@ def test_the_page_plays_it_and_hides_hands(environment, tmp_path):
         client.get(url, follow_redirects=True)
         (info,) = [game for game in call("GET", "/api/info")["games"] if game["name"] == "eights"]
         assert info["title"] == "Crazy Eights"
-        game = call("POST", "/api/games", {"game": "eights", "players": 2, "seats": [{"kind": "person"}] * 2})
+        game = call(
+            "POST",
+            "/api/games",
+            {"game": "eights", "players": 2, "seats": [{"kind": "person"}, {"kind": "engine", "level": 1}]},
+        )
         actions = [entry["action"] for entry in game["entries"]]
         assert "draw" in actions
-        turn = {"version": game["version"], "actions": ["draw"], "viewer": game.get("viewer")}
+        turn = {"version": game["version"], "actions": ["draw"], "viewer": None}
         game = call("POST", f"/api/games/{game['id']}/turn", turn)
         assert game["num_turns"] >= 1
