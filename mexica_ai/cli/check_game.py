@@ -25,7 +25,7 @@ in lockstep; it is MODULE:OBJECT or FILE.py:OBJECT.
 The exit code is 0 if nothing is found, else 1.
 
 Examples:
-  mexica-ai check-game nim
+  mexica-ai check-game lostcities
   mexica-ai check-game examples/pure_game/eights.py:GAME --stride 1
   mexica-ai check-game lostcities --reference lostcities_slow.py:GAME
 """
