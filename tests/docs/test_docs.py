@@ -20,6 +20,7 @@ import pytest
 import mexica_ai as ai
 from cext.core.search.options import OPTIONS
 from mexica_ai.analysis.drill import exercise_of
+from mexica_ai.game import registry
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
@@ -102,6 +103,7 @@ def python_pages():
 @pytest.mark.parametrize("page", python_pages())
 def test_python_examples_run(page, server, monkeypatch):
     monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(registry, "_registered", {})  # games that the page adds
     namespace = {"__name__": page}
     for line, code in blocks(page, "python"):
         if not excerpt_of(code):
