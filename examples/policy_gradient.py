@@ -239,7 +239,8 @@ def main():
                 torch.save(network.state_dict(), args.out)
         is_last = point == args.points
         size = args.match if is_last else args.probe
-        share = match(Policy(network), args.game, args.level, size, seed=10**6 if is_last else 10**5)
+        seed = 10**6 if is_last else 10**5
+        share = match(Policy(network), args.game, args.level, size, seed) if size else None
         curve.append({"minutes": round(trained_s / 60, 2), "decisions": decisions, "games": played,
                       "entropy": round(entropy, 3), "level": args.level, "match": size, "share": share})  # fmt: skip
         print(json.dumps(curve[-1]), flush=True)
