@@ -129,6 +129,7 @@ class SingleEnv(gymnasium.Env[Any, Any]):
             self._seed_all(seed)
         for _ in range(TRIES):
             self._begin(dict(options or {}))
+            self._is_over = True  # until it is the learner's turn
             self._let_others_play()
             self._is_over = self._state.is_terminal
             if not self._is_over:
@@ -148,8 +149,8 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         -------
         tuple
             The observation; the reward, 0 before the end; whether the game is over; False; the information:
-            ``action_mask`` (int8), ``seat``, ``illegal`` (bool, whether the action was not legal), and at the end
-            ``shares`` of the win and ``scores`` of all seats.
+            ``action_mask`` (int8), ``seat``, ``illegal`` (bool, whether the action was not legal), and at the end,
+            unless an illegal action has lost the game before, ``shares`` of the win and ``scores`` of all seats.
 
         Raises
         ------
@@ -173,6 +174,7 @@ class SingleEnv(gymnasium.Env[Any, Any]):
             chosen, was_illegal = legal[self._rng.integers(len(legal))], True
         else:
             was_illegal = False
+        self._is_over = True  # if an opponent fails, this game cannot go on
         self._state.apply(chosen)
         self._let_others_play()
         self._is_over, reward = self._state.is_terminal, 0.0

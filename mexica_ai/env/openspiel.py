@@ -316,6 +316,8 @@ class SpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
     def _apply_action(self, number: int) -> None:
         inner = self._inner
         setup, seat, state = inner.setup, inner.player, inner.state
+        if state is not None and state is setup.start:  # that of other games, too
+            inner.state = state = state.copy()
         if seat == -1:
             if not 0 <= number < len(self._outcomes()):
                 raise IllegalActionError(f"outcome: given {number}; expected 0 to {len(self._outcomes()) - 1}")
@@ -328,8 +330,6 @@ class SpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
             assert state is not None
             action = inner.action(number)
             inner.memory[seat] = (inner.memory[seat] ^ state.view_hash(seat)) * _FIRST + number * _SECOND & _MASK
-            if state is setup.start:
-                inner.state = state = state.copy()
             state.apply(action)
         inner.ids = None
         inner.player = _player(state)

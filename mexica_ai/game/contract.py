@@ -383,15 +383,13 @@ class Learning:
     weights : WeightsSpec, optional
         The layout of the game's weights; needed exactly if the compiled game has weights.
     varied : (start, random) -> dict, optional
-        A JSON position with other things in the hands of the seats than `start` has; some games of self-play begin
-        there.
+        A JSON position with other things in the seats' hands than `start` has; some games of self-play begin there.
     calibration : path, optional
         The file of the fitted maps between the shares of the win that searches find and those that are published
-        (`mexica_ai.analysis.calibration`). Without it they are published as found, as they are by searches with other
-        weights than those that the maps were fitted with.
+        (`mexica_ai.analysis.calibration`). Without it, or with other weights than the maps', they are as found.
     planner : (state, weights, temper) -> list of int, optional
-        The actions of a turn of a sparring partner of another style than the search: the engine `planner`. The temper
-        is a number from 0 that chooses among its likings. What the state hides has been dealt.
+        The actions of a turn by the engine `planner`, of another style than the search's. The temper, from 0, chooses
+        among its likings. What the state hides has been dealt.
     actions : Schema, optional
         The layout of `GameOps.observe_actions`.
     """

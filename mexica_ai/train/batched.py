@@ -331,7 +331,7 @@ class _Table:
             action = self._choose(legal, counts, expected, explores=explores)
             if self._is_full:
                 policy = self._improved(search, legal, counts) if improves else _shares(counts)
-                self._rows.append(self._row(legal, legal.index(action), counts, policy, best["value"]))
+                self._rows.append(self._row(legal, action, counts, policy, best["value"]))
             improves = False
             if action != expected:
                 line = iter(())
@@ -364,7 +364,7 @@ class _Table:
         shares = np.exp(logits - logits.max())
         return np.asarray(shares / shares.sum(), np.float32)
 
-    def _row(self, legal: list[int], played: int, counts: np.ndarray, policy: np.ndarray, value: list[float]) -> Row:
+    def _row(self, legal: list[int], action: int, counts: np.ndarray, policy: np.ndarray, value: list[float]) -> Row:
         state, seat = self._state, self._state.current_player
         row = {
             "record": self._number,
@@ -374,7 +374,7 @@ class _Table:
             "players": state.num_players,
             "observation": observation(state, seat),
             "legal": legal,
-            "played": played,
+            "played": legal.index(action) if action in legal else -1,
             "searched": bool(counts.any()),
             "visits": counts.tolist(),
             "policy": policy,

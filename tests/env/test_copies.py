@@ -10,20 +10,24 @@ import multiprocessing
 import pickle
 import pkgutil
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
+from pure_nim import Nim
 
 import cext
 import mexica_ai as ai
 from cext.core.baselines.beam import Beam
 from cext.core.baselines.uct import UCT
 from cext.core.contract.game import CHANCE, State
+from cext.core.contract.pyops import PythonRules
 from cext.core.contract.rng import Stream
 from cext.core.learning.batch import Batch
 from cext.core.search.pool import Pool
 from cext.core.search.search import Search
 from cext.core.search.turn_search import TurnSearch
+from cext.variants import Finder
 from mexica_ai import env
 from mexica_ai.analysis.drill import Progress
 from mexica_ai.analysis.evaluators import OnnxEvaluator
@@ -41,6 +45,10 @@ from mexica_ai.game.entry import Kind
 from mexica_ai.game.phrases import phrasebook
 from mexica_ai.games.coatl.invariants import CoatlChecker
 from mexica_ai.io.strict import Findings
+from mexica_ai.pure.build import _Parts
+from mexica_ai.pure.fields import Cards, Flag, Numbers
+from mexica_ai.pure.rules import PureGame
+from mexica_ai.pure.text import Reader
 from mexica_ai.rpc.advice import Advisor
 from mexica_ai.rpc.calls import Calls
 from mexica_ai.rpc.client import AsyncClient, Client
@@ -64,6 +72,7 @@ REFUSED = (
     Client,
     Pool,
     ProcessEngine,
+    PythonRules,
     Search,
     Stream,
     TurnSearch,
@@ -163,6 +172,11 @@ EXAMPLES = {
     "mexica_ai.env.vector.VectorEnv": (lambda: env.vector("coatl", 3, seed=1), lambda games: games.legal.tolist()),
     "mexica_ai.analysis.evaluators.OnnxEvaluator": (evaluator, lambda one: one(np.ones((2, 3), np.float32)).tolist()),
     "mexica_ai.game.entry.Kind": (lambda: Kind.SPACE, lambda kind: kind),
+    "mexica_ai.pure.fields.Numbers": (lambda: Numbers(2, high=3), vars),
+    "mexica_ai.pure.fields.Flag": (lambda: Flag(2), vars),
+    "mexica_ai.pure.fields.Cards": (lambda: Cards(3), vars),
+    "mexica_ai.pure.rules.PureGame": (PureGame, vars),
+    "mexica_ai.pure.text.Reader": (lambda: Reader("one", 1, {}, {}, 2), vars),
     "mexica_ai.game.phrases.Phrasebook": (lambda: phrasebook(registry.get("coatl").teaching.folder), vars),
     "mexica_ai.game.schema.Schema": (lambda: env.schema("coatl"), lambda found: (found.size, str(vars(found)))),
     "mexica_ai.analysis.margin.Margin": (clock_margin, lambda margin: (margin.mean_s, margin.of(1.0))),
@@ -179,6 +193,8 @@ EXAMPLES = {
     ),
     "cext.core.learning.batch.Batch": (lambda: Batch([mexica().state], 3, seed=1), lambda games: games.legal.tolist()),
     "cext.core.baselines.beam.Beam": (lambda: Beam(mexica().state, weights=registry.get("mexica").weights()), None),
+    "cext.variants.Finder": (lambda: Finder(Path("folder")), vars),
+    "cext.core.contract.pyops.PythonRules": (lambda: _Parts(Nim()).rules, None),
     "cext.core.contract.game.Game": (lambda: registry.get("nim").rules, None),
     "cext.core.contract.game.State": (lambda: mexica().state, None),
     "cext.core.contract.rng.Stream": (lambda: Stream(1), None),

@@ -365,3 +365,8 @@ def test_the_arrays_are_read_only_but_for_observations():
     games.step([0, 1])
     assert (games.legal != before).any()
     np.testing.assert_array_equal(games.observations[1], env.observe(games.position(1)))
+
+
+def test_a_batch_without_a_seed_is_refused():
+    with pytest.raises(SearchError, match="seed: None, expected an integer"):
+        env.VectorEnv([ai.new_game("nim").state], 2, seed=None)

@@ -131,6 +131,19 @@ def test_a_past_policy_is_asked_as_the_learner_is():
         one.step(0)
 
 
+def test_a_game_whose_opponent_has_failed_is_over():
+    def fails(observation, mask):
+        raise RuntimeError("tired")
+
+    one = env.single("nim", [fails], seat=0, seed=1, piles=[3, 4])
+    one.reset()
+    with pytest.raises(SearchError, match="fails: RuntimeError: tired"):
+        one.step(0)
+    with pytest.raises(GameOverError, match="expected reset first"):
+        one.step(0)
+    one.reset()
+
+
 def test_actions_may_be_fixed_ids_or_have_features():
     ids = env.single("nim", ["past", first], seat=0, piles=[3, 2], actions="ids", seed=1)
     assert ids.action_space.n == env.num_action_ids("nim")

@@ -18,6 +18,7 @@ from cext.core.contract.perft import perft
 from cext.core.contract.playout import random_playout, random_playouts
 from cext.core.learning.batch import Batch
 from cext.core.learning.tensor import observation
+from cext.core.search.pool import Pool
 from cext.core.search.search import Search
 from mexica_ai import pure, testing
 from mexica_ai.game import registry
@@ -118,8 +119,21 @@ def runs(iterations=200, **options):
     return run
 
 
+def pooled(state):
+    def evaluator(rows):
+        return np.full((len(rows), 2), 0.5)
+
+    pool, ended = Pool(state.game, 2, evaluator, players=2, leaves=4, threads=2), []
+    for place in range(2):
+        pool.begin(place, state, 60, seed=place)
+    while len(ended) < 2:
+        asked = pool.gather()
+        ended += pool.back_up(evaluator(*asked) if asked else None)
+
+
 USES = {
     "search": runs(),
+    "pool": pooled,
     "threads": runs(threads=3),
     "evaluator": runs(evaluator=lambda rows: np.full((len(rows), 2), 0.5), batch_size=4, threads=2),
     "uct": lambda state: UCT(state).run(iterations=100),

@@ -241,6 +241,14 @@ def test_a_pool_goes_on_after_a_fault():
         pool.back_up(rows)
 
 
+@pytest.mark.parametrize("noise", [[0.5, 0.5, np.inf], [1, 0, -1], [1, 0], "no"])
+def test_noise_that_does_not_fit_is_refused(noise):
+    state = ai.new_game("nim", piles=[3]).state
+    pool = Pool(state.game, 1, ByIds(), players=2)
+    with pytest.raises(SearchError, match="expected 3 finite numbers of at least 0"):
+        pool.begin(0, state, 5, seed=1, noise=noise)
+
+
 def test_forced_turns_take_one_evaluation_each():
     sizes = []
 
@@ -259,7 +267,7 @@ def test_forced_turns_take_one_evaluation_each():
         {"num_games": 0}, {"iterations": 0}, {"iterations": 2.5}, {"players": 5}, {"leaves": 0}, {"leaves": 5000},
         {"threads": 0}, {"full_share": 0}, {"full_share": 1.5}, {"temperature": 0}, {"exploring_turns": -1},
         {"games": -1}, {"quick_iterations": 0}, {"gumbel": 300}, {"noise": -1}, {"seed": -1},
-        {"search": {"speed": 3}}, {"options": {"color": 1}},
+        {"search": {"speed": 3}}, {"options": {"color": 1}}, {"evaluator": None},
     ],
 )  # fmt: skip
 def test_what_is_refused(given):

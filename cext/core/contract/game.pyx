@@ -283,34 +283,13 @@ cdef class State:
             If the game has no ids of actions; reason NO_ACTION_IDS.
         """
         self._require_ids()
-        cdef action_t* buffer = <action_t*>malloc(self.game.ops.max_actions * sizeof(action_t))
-        cdef int i, n
-        if buffer == NULL:
-            raise MemoryError
-        try:
-            n = self.game.ops.legal_actions(self.data, buffer)
-            return [self.game.ops.action_id(self.data, buffer[i]) for i in range(n)]
-        finally:
-            free(buffer)
+        return [self.game.ops.action_id(self.data, action) for action in self.legal_actions()]
 
     def _require_ids(self):
         """Raise SearchError if the game has no ids of actions."""
         if self.game.ops.action_id == NULL:
             raise SearchError(f"{self.game.name} has no ids of actions; expected a game that has",
                               reason="NO_ACTION_IDS")
-
-    def action_ids(self):
-        """Return the fixed ids of the legal actions, in the order of `legal_actions`; see `action_id`.
-
-        Raises
-        ------
-        SearchError
-            If the game has no ids of actions; reason NO_ACTION_IDS.
-        """
-        if self.game.ops.action_id == NULL:
-            raise SearchError(f"{self.game.name} has no ids of actions; expected a game that has",
-                              reason="NO_ACTION_IDS")
-        return [self.game.ops.action_id(self.data, action) for action in self.legal_actions()]
 
     def action_features(self):
         """Return what the seat to move knows about its legal actions.

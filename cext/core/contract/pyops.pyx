@@ -956,4 +956,5 @@ cdef class PythonRules:
         return 0
 
     def __reduce__(self):
-        raise TypeError("the rules of a game in Python cannot be copied or pickled: they belong to a process")
+        raise TypeError("PythonRules cannot be copied or pickled: they are a table of this process; make the game in "
+                        "each process")

@@ -81,8 +81,8 @@ cdef class Batch:
     Raises
     ------
     SearchError
-        An argument is out of range (INVALID_OPTION), or the game has no observations (NO_OBSERVATIONS), no ids
-        (NO_ACTION_IDS) or no features of actions (NO_ACTION_FEATURES).
+        An argument is out of range (INVALID_OPTION, INVALID_SEED), or the game has no observations (NO_OBSERVATIONS),
+        no ids (NO_ACTION_IDS) or no features of actions (NO_ACTION_FEATURES).
     """
 
     cdef readonly Game game
@@ -126,6 +126,8 @@ cdef class Batch:
         if actions is not None and (actions not in ("ids", "features") or not legal):
             raise SearchError(f"actions: given {actions!r}; expected 'ids' or 'features', with legal, or None",
                               reason="INVALID_OPTION")
+        if seed is None:
+            raise SearchError("seed: None, expected an integer from 0 to 2**63 - 1", reason="INVALID_SEED")
         start = starts[0]
         self.game, self.num_games, self.num_players = start.game, num_games, start.num_players
         self.ops = self.game.ops
@@ -537,6 +539,7 @@ cdef class Batch:
         self._require(state, "state")
         settled = state.copy()
         game_settle_chance(self.ops, settled.data, &self._rngs[i])
+        failure_raise()
         self._require(settled, "state")
         memcpy(self._state(i), settled.data, self.ops.state_size)
         self.c_lengths[i] = 0

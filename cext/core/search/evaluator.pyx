@@ -54,7 +54,9 @@ cdef int evaluator_descend(WorkerC* slot, LeafC* leaf, float* observation) noexc
         return ENDED
     if observation != NULL:
         ops.observe(slot.state, leaf.viewer, observation)
-    if slot.search.policies != NULL and (_list_actions(slot, leaf) < 0 or failure_hand_over(&slot.search.failure)):
+    if slot.search.policies != NULL and _list_actions(slot, leaf) < 0:
+        return _drop(slot, leaf)
+    if failure_hand_over(&slot.search.failure):
         return _drop(slot, leaf)
     leaf.outcome = WAITING
     return WAITING

@@ -14,6 +14,7 @@ import numpy as np
 from cext.core.search.atomics cimport (atomic_cas_u32, atomic_load_u32, atomic_store_u64, monotonic_s)
 from cext.core.search.budget cimport budget_use_iterations
 from cext.core.contract.errors import SearchError
+from cext.core.contract.failure cimport failure_hand_over, failure_raise
 from cext.core.contract.game cimport Game, GameOps, State
 from cext.core.learning.tensor import require_observations
 from cext.core.search.evaluator cimport (ENDED, NO_LEAF, NO_MEMORY, WAITING, LeafC, evaluator_ask, evaluator_back_up,
@@ -80,6 +81,7 @@ cdef void* _run_part(void* argument) noexcept nogil:
     while p < part.pool.num_places:
         if part.pool.places[p].search != NULL:
             part.step(part.pool, &part.pool.places[p])
+            failure_hand_over(&part.pool.places[p].search.failure)
         p += part.stride
     return NULL
 
@@ -199,7 +201,8 @@ cdef class Pool:
 
     `begin` puts a search in a place. Then, again and again: `gather` returns what the evaluator is to be called with,
     for leaves of all searches that run, and `back_up` takes its answer and returns the searches that have ended. What
-    happens in a search depends on the answers for its leaves alone, not on the other searches or the threads.
+    happens in a search depends on the answers for its leaves alone, not on the other searches or the threads. One
+    thread at a time may call the functions of a pool.
 
     Parameters
     ----------
@@ -296,7 +299,7 @@ cdef class Pool:
         ------
         SearchError, GameOverError, TypeError
             As `Search` and its `run`; or a search runs there, a batch waits for its answer, the state is of other
-            seats, or the noise does not fit (reason INVALID_OPTION).
+            seats, the noise does not fit, or the pool's evaluator is None (reason INVALID_OPTION).
         """
         cdef TurnSearch search
         cdef void* data
@@ -310,6 +313,8 @@ cdef class Pool:
         if state.game is not self.game or state.num_players != self.players:
             raise SearchError(f"state: of {state.game.name} with {state.num_players} seats; expected {self.game.name} "
                               f"with {self.players}", reason="INVALID_OPTION")
+        if self._evaluator is None:     # such a search has no slots for leaves that wait
+            raise SearchError("evaluator: given None; expected a callable", reason="INVALID_OPTION")
         noise = self._checked_noise(noise, noise_share, state)
         # A search has slots for two batches.
         search = Search(state, evaluator=self._evaluator, batch_size=(self.leaves + 1) // 2, **arguments)
@@ -334,9 +339,11 @@ cdef class Pool:
         except (TypeError, ValueError):
             numbers = np.empty(0, np.float32)
         n = len(state.legal_actions())
-        if self.form == 0 or numbers.shape != (n,) or not (numbers >= 0).all() or not 0 <= share <= 1:
-            raise SearchError(f"noise: of shape {np.shape(noise)} with share {share}; expected {n} numbers of at least "
-                              "0, a share from 0 to 1, and an evaluator with a policy", reason="INVALID_OPTION")
+        are_good = numbers.shape == (n,) and ((numbers >= 0) & np.isfinite(numbers)).all()
+        if self.form == 0 or not are_good or not 0 <= share <= 1:
+            raise SearchError(f"noise: of shape {np.shape(noise)} with share {share}; expected {n} finite numbers of "
+                              "at least 0, a share from 0 to 1, and an evaluator with a policy",
+                              reason="INVALID_OPTION")
         return numbers
 
     cdef int _set_form(self, SearchC* search) except -1:
@@ -364,6 +371,20 @@ cdef class Pool:
                 pthread_join(self._ids[t], NULL)
         return 0
 
+    cdef int _raise_failure(self) except -1:
+        """Raise what a method of a game in Python has raised: one of them, if there are several."""
+        cdef int p
+        found = None
+        for p in range(self.num_places):
+            if self.pool.places[p].search != NULL and self.pool.places[p].search.failure != NULL:
+                try:
+                    failure_raise(&self.pool.places[p].search.failure)
+                except BaseException as error:
+                    found = error
+        if found is not None:
+            raise found
+        return 0
+
     def gather(self):
         """Descend in all searches, and return what the evaluator is to be called with.
 
@@ -377,13 +398,24 @@ cdef class Pool:
         Raises
         ------
         SearchError
-            The last batch has no answer yet (reason SEARCH_RUNNING).
+            The last batch has no answer yet (reason SEARCH_RUNNING), or a method of a game in Python has failed
+            (GAME_FAULT).
         """
-        cdef int64_t rows, actions
-        cdef float[:, ::1] features
         if self.is_waiting:
             raise SearchError("the last batch has no answer yet; expected back_up or cancel", reason="SEARCH_RUNNING")
         self._each(_descend)
+        self.is_waiting = True
+        try:
+            self._raise_failure()
+            return self._questions()
+        except BaseException:
+            self.cancel()
+            raise
+
+    cdef tuple _questions(self):
+        """Return what `gather` returns for the leaves that wait."""
+        cdef int64_t rows, actions
+        cdef float[:, ::1] features
         rows, actions = self._lay_out()
         self._features = None
         self.pool.features = NULL
@@ -395,7 +427,6 @@ cdef class Pool:
         self._each(_observe)
         if rows == 0 and self.pool.gives_scores == 0 and self.form == 0:
             rows = self._observe_a_root()   # whether the margin counts must be known all the same
-        self.is_waiting = True
         self._offsets = self._offsets[:rows + 1]
         if rows == 0:
             return ()
@@ -451,7 +482,8 @@ cdef class Pool:
         ------
         SearchError
             No batch waits (reason SEARCH_NOT_STARTED), or the answer has another form (BAD_EVALUATION); the descents
-            that wait are undone then, and the searches may go on.
+            that wait are undone then, and the searches may go on. Or a method of a game in Python has failed
+            (GAME_FAULT).
         """
         if not self.is_waiting:
             raise SearchError("no batch waits for an answer; expected gather first", reason="SEARCH_NOT_STARTED")
@@ -462,6 +494,7 @@ cdef class Pool:
             raise
         self._each(_back_up)
         self.is_waiting = False
+        self._raise_failure()
         return self._ended()
 
     cdef object _read(self, object answer):
