@@ -55,6 +55,13 @@ print(perft.__file__, game.__file__, ops.__file__, sep="\\n")
 """
 
 
+def test_compiled_modules_do_not_look_for_files_beside_themselves():
+    """A variant of a module lies in another folder than the files of its package."""
+    modules = list((ROOT / "cext").rglob("*.pyx"))
+    assert modules
+    assert [path.name for path in modules if "__file__" in path.read_text(encoding="utf-8")] == []
+
+
 @pytest.mark.real("processes")
 @pytest.mark.skipif(not variants.processor_flags() >= V3, reason="needs a processor of x86-64-v3")
 def test_modules_of_a_variant_come_first(tmp_path):

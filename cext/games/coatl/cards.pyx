@@ -1,7 +1,7 @@
 """The tables of the cards, filled in from ``cards.json`` on import and constant afterwards."""
 
 import json
-from pathlib import Path
+from importlib.resources import files
 
 from cext.games.coatl.patterns import (COLORS, compile_requirement, required_neighbors, reverse_requirement,
                                        shortest_path)
@@ -24,7 +24,7 @@ cdef int temple_met(int temple, const uint8_t* counts, int length) noexcept nogi
 
 def _load():
     """Fill in all tables."""
-    facts = json.loads((Path(__file__).parent / "cards.json").read_text(encoding="utf-8"))
+    facts = json.loads((files("cext.games.coatl") / "cards.json").read_text(encoding="utf-8"))
     faces, temples = facts["prophecy_cards"], facts["temple_cards"]
     if len(faces) != NUM_FACES or len(temples) != NUM_TEMPLES or sum(f["copies"] for f in faces) != NUM_CARDS:
         raise ValueError("cards.json: expected 49 faces, 54 cards and 15 temples")

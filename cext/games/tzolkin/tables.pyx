@@ -1,10 +1,10 @@
 """The tables of gears, temples, tracks and tiles. No code of a tile's own: a tile is a row of effects."""
 
 import json
+from importlib.resources import files
 from itertools import product
-from pathlib import Path
 
-FACTS = json.loads((Path(__file__).parent / "facts.json").read_text(encoding="utf-8"))
+FACTS = json.loads((files("cext.games.tzolkin") / "facts.json").read_text(encoding="utf-8"))
 
 _MATERIALS = ("corn", "wood", "stone", "gold", "skull")
 _BLOCKS = _MATERIALS[1:4]
