@@ -43,7 +43,7 @@ def test_descents_of_a_batch_spread_by_their_virtual_losses(batch_size):
 def test_the_last_quarter_of_the_iterations_goes_to_the_best_turn(evaluator):
     # Of three actions the one that takes all wins, but so much exploration spreads the visits evenly.
     state = ai.new_game("nim", piles=[3]).state
-    options = {"evaluator": evaluator, "batch_size": 1, "exploration": 100}
+    options = {"evaluator": evaluator, "batch_size": 1, "batches": 1, "exploration": 100}
     before = root_visits(state, 300, confirming_share=0, **options)
     assert max(before.values()) < 120
     # Until then a longer search does the same.
