@@ -162,7 +162,7 @@ def test_constructors_take_what_their_stubs_say():
             if inspect.isclass(getattr(module, class_name)) and parameters != "self":
                 assert stub[class_name] == signature(parameters.removeprefix("self, "), module), class_name
                 checked.add(class_name)
-    assert checked == {"Stream", "Game", "State", "Batch", "Weights", "Search", "UCT", "Beam", "Pool"}
+    assert checked == {"Stream", "Game", "State", "Batch", "Weights", "Search", "UCT", "Beam", "Pool", "Graph"}
 
 
 def test_the_plugin_has_the_functions_of_its_stub():

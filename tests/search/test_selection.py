@@ -43,12 +43,15 @@ def test_descents_of_a_batch_spread_by_their_virtual_losses(batch_size):
 def test_the_last_quarter_of_the_iterations_goes_to_the_best_turn(evaluator):
     # Of three actions the one that takes all wins, but so much exploration spreads the visits evenly.
     state = ai.new_game("nim", piles=[3]).state
-    options = {"evaluator": evaluator, "batch_size": 1, "batches": 1, "exploration": 100}
+    options = {"evaluator": evaluator, "batch_size": 1, "exploration": 100}
     before = root_visits(state, 300, confirming_share=0, **options)
     assert max(before.values()) < 120
     # Until then a longer search does the same.
     after = root_visits(state, 400, confirming_share=0.25, **options)
-    assert {action: after[action] - before[action] for action in after} == {1: 0, 2: 0, 3: 100}
+    gained = {action: after[action] - before[action] for action in after}
+    assert sum(gained.values()) == 100
+    # A batch that has begun goes on: with an evaluator up to seven more descents that end the game.
+    assert gained[3] >= (100 if evaluator is None else 93)
     assert max(root_visits(state, 400, confirming_share=0, **options).values()) < 160
 
 
