@@ -23,7 +23,8 @@ from mexica_ai.engines.specs import level_spec
 from mexica_ai.game import registry
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.figures import resolve_seed
-from mexica_ai.io.strict import quote
+from mexica_ai.io.names import distinct
+from mexica_ai.io.strict import bad_option
 
 PATIENCE_S = 1e9  # without end: what hangs in this process cannot be ended without ending the process
 DEFAULT_BLOCKS = 50
@@ -38,7 +39,7 @@ class Match:
     Attributes
     ----------
     opponent : str
-        Its spec as it was given, or the name of a policy.
+        Its spec as it was given, or the name of a policy; equal ones are numbered.
     games : int
         Games that count.
     share : Estimate
@@ -166,12 +167,12 @@ def evaluate(
     seed_given = seed is not None
     seed = resolve_seed(seed)
     if not against or isinstance(against, str):
-        raise _refused("against", against, "a list of opponents")
+        raise bad_option("against", against, "a list of opponents")
     for path, number in (("blocks", blocks), ("concurrency", concurrency)):
         if type(number) is not int or number < 1:
-            raise _refused(path, number, "a whole number of at least 1")
+            raise bad_option(path, number, "a whole number of at least 1")
     if concurrency > 1 and not all(isinstance(one, str) for one in (policy, *against)):
-        raise _refused(
+        raise bad_option(
             "concurrency", concurrency, "1 with objects, which play in this process, or specs py:MODULE:CLASS"
         )
     executor = GamePool() if concurrency > 1 else _Here()
@@ -195,10 +196,11 @@ def evaluate(
                 progress = run(tournament, blocks, executor, concurrency=concurrency)
                 if progress.lost:
                     raise SearchError(describe_lost(*progress.lost[0]), reason="EXECUTOR_FAILED")
-            found.append((_name(opponent), collect((tournament, record) for record in progress.records)))
+            found.append(collect((tournament, record) for record in progress.records))
     finally:
         executor.shutdown()
-    evaluation = _evaluation(found, players)
+    names = distinct([_name(opponent) for opponent in against])
+    evaluation = _evaluation(list(zip(names, found, strict=True)), players)
     if scalars is not None:
         for name, value in evaluation.scalars().items():
             scalars(name, value, step)
@@ -246,7 +248,3 @@ def _signed(number: float | None) -> str:
 
 def _percent(share: Estimate) -> str:
     return "unknown share" if share.mean is None else f"{100 * share.mean:.1f} %"
-
-
-def _refused(path: str, given: Any, expected: str) -> SearchError:
-    return SearchError(f"{path}: given {quote(given)}; expected {expected}", reason="INVALID_OPTION", path=path)

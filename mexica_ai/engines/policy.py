@@ -16,17 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from cext.core.contract.game import State
-from cext.core.learning.tensor import observation, require_actions
+from cext.core.learning.tensor import observation
 from mexica_ai.analysis.results import Result
 from mexica_ai.engines.base import find_fault, name_turn
 from mexica_ai.game import registry
+from mexica_ai.game.observations import check_actions
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import MexicaAIError, SearchError
 from mexica_ai.io.strict import quote
 from mexica_ai.io.terminal import shorten
 
 EXTRAS = ("limits", "seed", "stop")  # that `best_turn` may ask for, by the names of its parameters
-FORMS = (None, "ids", "features")
 EXPECTED = "expected a method best_turn(position) or act(observation, mask), or a function like act"
 
 
@@ -101,7 +101,7 @@ class Policy:
             As `answer`.
         """
         now, turn = state.copy(), []
-        while now.turn == state.turn:
+        while now.turn == state.turn and now.current_player == state.current_player:
             turn.append(self.choice(now))
             now.apply(turn[-1])
         return turn
@@ -109,7 +109,10 @@ class Policy:
     def choice(self, state: State) -> int:
         """Return the action that a policy with ``act`` chooses; see `actions`."""
         assert self._act is not None
-        check_form(state.game.name, self._form, self.name)
+        try:
+            check_actions(state.game.name, self._form)
+        except SearchError as error:
+            raise self._error(str(error), error.reason) from None
         seen = observation(state, state.current_player)
         if self._form == "ids":
             by_id = actions_by_id(state)
@@ -154,34 +157,6 @@ class Policy:
 
     def _error(self, problem: str, reason: str) -> SearchError:
         return SearchError(f"{self.name}: {problem}", reason=reason)
-
-
-def check_form(game: str, form: Any, name: str = "") -> None:
-    """Check that a game numbers or describes its actions as a policy or an environment wants it.
-
-    Parameters
-    ----------
-    game : str
-    form : str or None
-        None: indexes into the list of legal actions; ids; features.
-    name : str
-        Of the policy, for a message.
-
-    Raises
-    ------
-    SearchError
-        There is no such form (reason INVALID_OPTION), or the game does not have it (NO_ACTION_IDS, NO_ACTION_FEATURES).
-    """
-    prefix = f"{name}: " if name else ""
-    if form not in FORMS:
-        expected = f"{', '.join(map(quote, FORMS[1:]))}, or None"
-        raise SearchError(
-            f"{prefix}actions: given {quote(form)}; expected {expected}", reason="INVALID_OPTION", path="actions"
-        )
-    try:
-        require_actions(registry.get(game).rules, form)
-    except SearchError as error:
-        raise SearchError(f"{prefix}{error}", reason=error.reason) from None
 
 
 def actions_by_id(state: State) -> dict[int, int]:

@@ -75,12 +75,14 @@ def aec(
         of actions (INVALID_OPTION).
     """
     try:
-        from mexica_ai.env.pettingzoo import wrapped
+        from pettingzoo.utils.wrappers import OrderEnforcingWrapper
+
+        from mexica_ai.env.pettingzoo import GameEnv
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"aec needs {error.name}, which is not installed: pip install 'mexica-ai[rl]'", name=error.name
         ) from error
-    return wrapped(game, players, seed, reward, render_mode, actions, options)
+    return OrderEnforcingWrapper(GameEnv(game, players, seed, reward, render_mode, actions, options))
 
 
 def single(

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from cext.core.contract.game import State
 from cext.core.learning.tensor import observation
-from mexica_ai.engines.policy import actions_by_id, check_form, mask_of
+from mexica_ai.engines.policy import actions_by_id, mask_of
 from mexica_ai.game import registry
-from mexica_ai.game.observations import BOUND, schema
+from mexica_ai.game.observations import BOUND, check_actions, schema
 
 Choices = list[int] | dict[int, int]  # legal actions by index, or by id
 
@@ -97,5 +97,5 @@ class FeatureForm(Form):
 
 def form_of(game: str, actions: Any) -> Form:
     """Return the form of a game that the argument `actions` names; SearchError if the game does not have it."""
-    check_form(game, actions)
+    check_actions(game, actions)
     return {None: Form, "ids": IdForm, "features": FeatureForm}[actions](game)

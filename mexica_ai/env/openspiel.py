@@ -27,7 +27,7 @@ from mexica_ai.game.contract import Option, Secrets
 from mexica_ai.game.position import Position, deal
 from mexica_ai.game.schema import SEATS
 from mexica_ai.io.errors import IllegalActionError, SearchError
-from mexica_ai.io.strict import quote
+from mexica_ai.io.strict import bad_option
 
 DEALS = 1024  # equally likely outcomes of the first chance node; each is a seed
 DEFAULT_CHANCE = 16  # equally likely outcomes of a random event; each is a seed
@@ -110,7 +110,7 @@ class _Setup:
         for name in params.keys() - _PARAMETERS.keys() - own.keys():
             if params[name] != foreign.get(name):
                 expected = f"only {', '.join(own)}" if own else "no option"
-                raise _refused(name, f"{params[name]!r} means nothing to {self.name}", expected)
+                raise bad_option(name, f"{params[name]!r} means nothing to {self.name}", expected)
         return [option for name, option in own.items() if params.get(name, foreign[name]) != foreign[name]]
 
     def new_state(self, seed: int) -> State:
@@ -134,7 +134,7 @@ def _setup(*params: tuple[str, Any]) -> _Setup:
 def _number(given: dict[str, Any], name: str, low: int, high: int) -> int:
     value = given[name]
     if type(value) is not int or not low <= value <= high:
-        raise _refused(name, value, f"a whole number from {low} to {high}")
+        raise bad_option(name, value, f"a whole number from {low} to {high}")
     return value
 
 
@@ -146,11 +146,7 @@ def _value(option: Option, value: Any) -> Any:
     try:
         return [int(number) for number in numbers]
     except ValueError:
-        raise _refused(option.name, value, f"whole numbers separated by {_SEPARATOR}") from None
-
-
-def _refused(name: str, given: Any, expected: str) -> SearchError:
-    return SearchError(f"{name}: given {quote(given)}; expected {expected}", reason="INVALID_OPTION", path=name)
+        raise bad_option(option.name, value, f"whole numbers separated by {_SEPARATOR}") from None
 
 
 class SpielGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
@@ -279,7 +275,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
         setup = self._inner.setup
         if (position.game, position.players) != (setup.name, setup.players):
             given = f"a position of {position.game} with {position.players} seats"
-            raise _refused("position", given, f"one of {setup.name} with {setup.players} seats")
+            raise bad_option("position", given, f"one of {setup.name} with {setup.players} seats")
         full = position.guess(setup.salt & _MASK) if position.viewer is not None else position
         self._inner = _Inner(setup, full.state.copy(), [0] * setup.players)
 
@@ -400,7 +396,7 @@ class SpielState(pyspiel.State):  # type: ignore[misc]  # pyspiel has no types
     def _seat(self, player: int | None) -> int:
         seat = self._inner.player if player is None else player
         if not 0 <= seat < self._inner.setup.players:
-            raise _refused("player", seat, f"a seat from 0 to {self._inner.setup.players - 1}")
+            raise bad_option("player", seat, f"a seat from 0 to {self._inner.setup.players - 1}")
         return seat
 
     def __str__(self) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import operator
 import warnings
 from typing import Any
 
@@ -11,15 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo import AECEnv
-from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from cext.core.contract.game import CHANCE, State
-from cext.core.learning.tensor import observation, require_actions
+from cext.core.learning.tensor import observation
+from mexica_ai.env.forms import form_of
 from mexica_ai.env.rendering import MODES, check_render_mode, modes_of, render
 from mexica_ai.env.rewards import check_reward, rewards_of
-from mexica_ai.env.vector import check_actions
 from mexica_ai.game import registry
-from mexica_ai.game.observations import BOUND, schema
+from mexica_ai.game.observations import BOUND, check_actions, schema
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.io.errors import IllegalActionError
 from mexica_ai.io.figures import resolve_seed
@@ -52,14 +50,12 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
         self.schema = schema(game)
         check_reward(reward)
         check_render_mode(game, render_mode)
-        check_actions(actions)
-        require_actions(registry.get(game).rules, actions)
+        check_actions(game, actions)
         self.metadata = self.metadata | {"render_modes": modes_of(game)}
         self.render_mode, self._reward, self._actions = render_mode, reward, actions
         self._game, self._players, self._options = game, players, options
         self._parts = registry.get(game)
-        rules = self._parts.rules
-        self._max_actions = max_actions = rules.num_action_ids if actions == "ids" else rules.max_actions
+        self._form = form_of(game, "ids" if actions == "ids" else None)  # features are in the information
         self._rng = np.random.default_rng(resolve_seed(seed))
         self._state = self._deal({})
         self.possible_agents = [f"seat_{seat}" for seat in range(self._state.num_players)]
@@ -67,13 +63,13 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
         self._observation_spaces = {
             agent: spaces.Dict(
                 {
-                    "observation": spaces.Box(-BOUND, BOUND, (self.schema.size,), np.float32),
-                    "action_mask": spaces.Box(0, 1, (max_actions,), np.int8),
+                    "observation": self._form.observation_space,
+                    "action_mask": spaces.Box(0, 1, (self._form.size,), np.int8),
                 }
             )
             for agent in self.possible_agents
         }
-        self._action_spaces = {agent: spaces.Discrete(max_actions) for agent in self.possible_agents}
+        self._action_spaces = {agent: spaces.Discrete(self._form.size) for agent in self.possible_agents}
 
     def __copy__(self) -> GameEnv:
         return copy.deepcopy(self)  # a step changes the state in place
@@ -81,7 +77,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
     def __setstate__(self, data: dict[str, Any]) -> None:
         self.__dict__.update(data)
         if self.agents:
-            self._list()  # another version may number them otherwise
+            self._choices = self._form.choices(self._state)  # another version may number them otherwise
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """Return the space of an agent's observations."""
@@ -99,7 +95,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
     @property
     def legal(self) -> list[str]:
         """The legal actions as text, in the order of their indexes."""
-        return [self._parts.text.format_action(action) for action in self._legal]
+        return [self._parts.text.format_action(action) for action in self._state.legal_actions()]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game.
@@ -151,18 +147,12 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
         if self.terminations[agent]:
             self._was_dead_step(action)
             return
-        try:
-            index = -1 if action is None else operator.index(action)
-        except TypeError:
-            index = -1
-        if index not in self._choices:
-            expected = f"an index from 0 to {len(self._legal) - 1}"
-            if self._actions == "ids":
-                expected = "the id of a legal action"
-            raise IllegalActionError(f"action: given {quote(action)}; expected {expected}")
+        chosen = self._form.action(self._choices, action)
+        if chosen is None:
+            raise IllegalActionError(f"action: given {quote(action)}; expected {self._form.expected(self._choices)}")
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
-        self._state.apply(self._choices[index])
+        self._state.apply(chosen)
         self._settle()
         if self._state.is_terminal:
             rewards = rewards_of(self._reward, self._state.returns(), self._state.scores())
@@ -177,10 +167,8 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
     def observe(self, agent: str) -> dict[str, npt.NDArray[Any]]:
         """Return the observation of an agent."""
         seat = self.possible_agents.index(agent)
-        mask = np.zeros(self._max_actions, np.int8)
-        if seat == self._state.current_player:
-            mask[list(self._choices)] = 1
-        return {"observation": observation(self._state, seat), "action_mask": mask}
+        mask = self._form.mask(self._choices if seat == self._state.current_player else {})
+        return {"observation": self._form.observe(self._state, seat), "action_mask": mask}
 
     def state(self) -> npt.NDArray[np.float32]:
         """Return what all seats see together, for a critic: float32 [players, size], a row for each seat.
@@ -209,15 +197,7 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
         """Draw random events until a seat is to move or the game is over, and list the legal actions."""
         while self._state.current_player == CHANCE:
             self._state.resolve_chance(int(self._rng.integers(2**63)))
-        self._list()
-
-    def _list(self) -> None:
-        """List the legal actions, by what the environment calls them."""
-        self._legal = self._state.legal_actions()
-        if self._actions == "ids":
-            self._choices = dict(zip(self._state.action_ids(), self._legal, strict=True))
-        else:
-            self._choices = dict(enumerate(self._legal))
+        self._choices = self._form.choices(self._state)
 
     def _inform(self) -> None:
         """Give the features of the legal actions to the agent that is to move."""
@@ -225,16 +205,3 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
             self.infos[agent] = {}
         if self._actions == "features" and not self._state.is_terminal:
             self.infos[self.agent_selection] = {"action_features": self._state.action_features()}
-
-
-def wrapped(
-    game: str,
-    players: int,
-    seed: int | None,
-    reward: str,
-    render_mode: str | None,
-    actions: str | None,
-    options: dict[str, Any],
-) -> OrderEnforcingWrapper:
-    """Return the environment in the wrapper that checks the order of calls."""
-    return OrderEnforcingWrapper(GameEnv(game, players, seed, reward, render_mode, actions, options))

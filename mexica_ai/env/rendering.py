@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from mexica_ai.draw.png import to_png
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
-from mexica_ai.io.errors import SearchError
-from mexica_ai.io.strict import quote
+from mexica_ai.io.strict import bad_option
 
 MODES = ("ansi", "rgb_array")
 
@@ -42,9 +41,7 @@ def check_render_mode(game: str, mode: Any) -> None:
             name=_missing(),
         )
     expected = '"ansi", or None' if registry.get(game).picture.draw is None else '"ansi", "rgb_array", or None'
-    raise SearchError(
-        f"render_mode: given {quote(mode)}; expected {expected}", reason="INVALID_OPTION", path="render_mode"
-    )
+    raise bad_option("render_mode", mode, expected)
 
 
 def render(position: Position, mode: str | None) -> str | NDArray[np.uint8] | None:

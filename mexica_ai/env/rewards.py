@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mexica_ai.io.errors import SearchError
-from mexica_ai.io.strict import quote
+from mexica_ai.io.strict import bad_option, quote
 
 REWARDS = ("share", "sign", "margin")
 
@@ -23,9 +22,7 @@ def check_choice(path: str, given: Any, known: Sequence[str]) -> None:
     """Raise SearchError, reason INVALID_OPTION, if an argument is none of its values."""
     if given not in known:
         expected = ", ".join(map(quote, known))
-        raise SearchError(
-            f"{path}: given {quote(given)}; expected one of {expected}", reason="INVALID_OPTION", path=path
-        )
+        raise bad_option(path, given, f"one of {expected}")
 
 
 def rewards_of(kind: str, shares: ArrayLike, scores: ArrayLike) -> NDArray[np.float64]:

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cext.core.contract.game import State
 from cext.core.learning.batch import Batch
 from cext.core.learning.tensor import require_observations
 from mexica_ai.analysis.limits import out_of_memory
 from mexica_ai.game import registry
-from mexica_ai.game.observations import BOUND
+from mexica_ai.game.observations import BOUND, check_actions
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.text_forms import viewer_name
-from mexica_ai.io.errors import SearchError
 from mexica_ai.io.figures import resolve_seed
-from mexica_ai.io.strict import quote
+from mexica_ai.io.strict import bad_option
 
 if TYPE_CHECKING:
     from gymnasium.spaces import Box, Discrete, Space
@@ -115,7 +115,7 @@ class VectorEnv(Batch):
         given = dict(options or {})
         starts = given.pop("starts", None)
         if given:
-            raise _refused("options", next(iter(given)), "only starts")
+            raise bad_option("options", next(iter(given)), "only starts")
         if starts is not None:
             self.begin_from(starts)
         if seed is not None:
@@ -152,13 +152,12 @@ class VectorEnv(Batch):
         if isinstance(starts, int):
             _check_number(starts)
             if self._deals is None:
-                raise _refused("starts", starts, "positions: this environment was made with positions")
+                raise bad_option("starts", starts, "positions: this environment was made with positions")
             self._deals.size = starts
             self._deal_all(self._deals)
         else:
             checked = checked_positions(starts, self.game.name, self.num_players, {})
             self.set_starts([position.state for position in checked])
-            self._deals = None
 
     def set_position(self, index: int, position: Position) -> None:
         """Let a running game go on from a position, as for a curriculum.
@@ -173,8 +172,13 @@ class VectorEnv(Batch):
         (checked,) = checked_positions([position], self.game.name, self.num_players, {})
         self.set_state(index, checked.state)
 
+    def set_starts(self, starts: list[State]) -> None:
+        """Let games begin from other states from now on, see `Batch.set_starts`; none of them is dealt anew."""
+        super().set_starts(starts)
+        self._deals = None
+
     def _deal_all(self, deals: _Deals) -> None:
-        self.set_starts([deals.next()[1].state for _ in range(deals.size)])
+        super().set_starts([deals.next()[1].state for _ in range(deals.size)])
 
     def __reduce__(self) -> tuple[Any, ...]:
         made = super().__reduce__()
@@ -257,11 +261,11 @@ def vector(
         suffice (OUT_OF_MEMORY).
     """
     seed = resolve_seed(seed)
-    check_actions(actions)
+    check_actions(game, actions)
     if type(num_games) is not int:
-        raise _refused("num_games", num_games, "an integer")  # `Batch` checks its range
+        raise bad_option("num_games", num_games, "an integer")  # `Batch` checks its range
     if type(redeal) is not int or redeal < 0:
-        raise _refused("redeal", redeal, "a number of actions, or 0")
+        raise bad_option("redeal", redeal, "a number of actions, or 0")
     deals = None
     if isinstance(starts, int):
         _check_number(starts)
@@ -275,12 +279,6 @@ def vector(
     )
     games._deals = deals
     return games
-
-
-def check_actions(actions: object) -> None:
-    """Raise SearchError unless it is a kind of actions, or None."""
-    if actions not in (None, "ids", "features"):
-        raise _refused("actions", actions, '"ids", "features" or None')
 
 
 @dataclass
@@ -306,30 +304,26 @@ class _Deals:
 
 def _check_number(starts: int) -> None:
     if not 1 <= starts <= MAX_STARTS:
-        raise _refused("starts", starts, f"1 to {MAX_STARTS}, or positions")
+        raise bad_option("starts", starts, f"1 to {MAX_STARTS}, or positions")
 
 
 def checked_positions(starts: Any, game: str, players: int | None, options: Mapping[str, Any]) -> list[Position]:
     """Return the positions to begin from; SearchError, reason INVALID_OPTION, if one does not fit."""
     if not isinstance(starts, Sequence):
-        raise _refused("starts", starts, f"1 to {MAX_STARTS}, or positions")
+        raise bad_option("starts", starts, f"1 to {MAX_STARTS}, or positions")
     if options:
         name, value = next(iter(options.items()))
-        raise _refused(name, value, "no options of the game beside positions to start from")
+        raise bad_option(name, value, "no options of the game beside positions to start from")
     for index, position in enumerate(starts):
         path = f"starts[{index}]"
         if not isinstance(position, Position):
-            raise _refused(path, position, "a Position")
+            raise bad_option(path, position, "a Position")
         if position.game != game:
-            raise _refused(path, position.game, f"a position of {game}")
+            raise bad_option(path, position.game, f"a position of {game}")
         if position.viewer is not None:
-            raise _refused(path, f"the view of {viewer_name(position.viewer)}", "a full position")
+            raise bad_option(path, f"the view of {viewer_name(position.viewer)}", "a full position")
         if players is None:
             players = position.players
         if position.players != players:
-            raise _refused(path, f"{position.players} seats", f"{players} seats")
+            raise bad_option(path, f"{position.players} seats", f"{players} seats")
     return list(starts)
-
-
-def _refused(path: str, value: Any, expected: str) -> SearchError:
-    return SearchError(f"{path}: given {quote(value)}; expected {expected}", reason="INVALID_OPTION", path=path)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from cext.core.learning.tensor import observation
+from cext.core.learning.tensor import observation, require_actions
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.game.schema import Schema
 from mexica_ai.game.text_forms import SPECTATOR
 from mexica_ai.io.errors import PositionError, SearchError
-from mexica_ai.io.strict import quote
+from mexica_ai.io.strict import bad_option, quote
 
 # No number of an observation is larger, with either sign.
 BOUND = 65536.0
@@ -54,6 +54,25 @@ def action_schema(game: str) -> Schema:
     if found is None or entry.rules.action_size == 0:
         raise SearchError(f"{game} has no features of actions; expected a game that has", reason="NO_ACTION_FEATURES")
     return found
+
+
+def check_actions(game: str, actions: object) -> None:
+    """Check that a game has what is asked for of its actions.
+
+    Parameters
+    ----------
+    game : str
+    actions : str or None
+        ``"ids"``, ``"features"``, or nothing.
+
+    Raises
+    ------
+    SearchError
+        It is something else (reason INVALID_OPTION), or the game does not have it (NO_ACTION_IDS, NO_ACTION_FEATURES).
+    """
+    if actions not in (None, "ids", "features"):
+        raise bad_option("actions", actions, '"ids", "features" or None')
+    require_actions(registry.get(game).rules, actions)
 
 
 def num_action_ids(game: str) -> int:

@@ -33,7 +33,7 @@ def game(methods: PureGame) -> Game:
     Returns
     -------
     mexica_ai.game.contract.Game
-        For an entry point, or `mexica_ai.register`.
+        For an entry point, or `mexica_ai.game.registry.register`.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """Self-play of many games at a time with one evaluator, whose batches have leaves of all of them.
 
-Main function: `selfplay`. The searches are in `cext.core.search.pool`. ``docs/training.md`` is the manual.
+Main function: `selfplay`. The searches are in `cext.core.search.pool`. ``docs/env.md`` is the manual.
 
 Sources: Wu, "Accelerating self-play learning in Go" (2019), for the playout caps; Danihelka et al., "Policy improvement
 by planning with Gumbel" (2022).
@@ -22,9 +22,8 @@ from cext.core.search.pool import Pool
 from mexica_ai.analysis.search import weights_for
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, new_game
-from mexica_ai.io.errors import SearchError
 from mexica_ai.io.figures import resolve_seed
-from mexica_ai.io.strict import quote
+from mexica_ai.io.strict import bad_option
 from mexica_ai.train.export import Row, from_seat
 
 if TYPE_CHECKING:
@@ -130,9 +129,9 @@ def selfplay(
         the games.
     """
     if not 0 < full_share <= 1:
-        raise _refused("full_share", full_share, "a number above 0, at most 1")
+        raise bad_option("full_share", full_share, "a number above 0, at most 1")
     if not temperature > 0:
-        raise _refused("temperature", temperature, "a number above 0")
+        raise bad_option("temperature", temperature, "a number above 0")
     for name, count, least in (
         ("num_games", num_games, 1),
         ("iterations", iterations, 1),
@@ -141,7 +140,7 @@ def selfplay(
         ("exploring_turns", exploring_turns, 0),
     ):
         if count is not None and (type(count) is not int or count < least):
-            raise _refused(name, count, f"an integer of at least {least}")
+            raise bad_option(name, count, f"an integer of at least {least}")
     settings = _Settings(
         game,
         players,
@@ -164,10 +163,6 @@ def selfplay(
     numbers = _Numbers(games)
     groups = [_Group(pool, settings, numbers) for pool in pools]
     return _play_overlapped(groups, evaluator) if overlap else _play(groups, evaluator)
-
-
-def _refused(name: str, value: object, expected: str) -> SearchError:
-    return SearchError(f"{name}: given {quote(value)}; expected {expected}", reason="INVALID_OPTION", path=name)
 
 
 @dataclass(frozen=True)

@@ -18,17 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from cext.core.learning.tensor import observation, require_actions
+from cext.core.learning.tensor import observation
 from cext.core.search.search import Search
 from mexica_ai.analysis.search import weights_for
 from mexica_ai.game import registry
-from mexica_ai.game.observations import action_schema, schema
+from mexica_ai.game.observations import action_schema, check_actions, schema
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record, position_at, replay
 from mexica_ai.game.schema import SEATS
 from mexica_ai.io import files
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
-from mexica_ai.io.strict import check_shape, parse_json, quote
+from mexica_ai.io.strict import bad_option, check_shape, parse_json
 from mexica_ai.train.job_file import run_jobs
 
 VERSION = 1  # of the columns
@@ -139,15 +139,13 @@ def export(
         A file cannot be written.
     """
     if format not in FORMATS:
-        raise _refused("format", format, " or ".join(FORMATS))
+        raise bad_option("format", format, " or ".join(FORMATS))
     if type(records_per_shard) is not int or records_per_shard < 1:
-        raise _refused("records_per_shard", records_per_shard, "an integer of at least 1")
-    if actions not in (None, *ACTIONS):
-        raise _refused("actions", actions, " or ".join(ACTIONS))
+        raise bad_option("records_per_shard", records_per_shard, "an integer of at least 1")
     if not records:
         raise NotationError("no records; expected at least one", reason="NO_RECORD")
     settings = Settings(_game_of(records), format, iterations, seed, positions, actions)
-    require_actions(registry.get(settings.game).rules, actions)
+    check_actions(settings.game, actions)
     shards = [records[at : at + records_per_shard] for at in range(0, len(records), records_per_shard)]
     _begin(folder, settings, records, records_per_shard)
     paths = [folder / f"shard-{number:05}.{format}" for number in range(len(shards))]
@@ -191,10 +189,6 @@ def _game_of(records: Sequence[tuple[str, bytes]]) -> str:
         error.args = (f"{where}: {error}",)
         raise
     return game
-
-
-def _refused(name: str, value: object, expected: str) -> SearchError:
-    return SearchError(f"{name}: given {quote(value)}; expected {expected}", reason="INVALID_OPTION", path=name)
 
 
 def _begin(folder: Path, settings: Settings, records: Sequence[tuple[str, bytes]], records_per_shard: int) -> None:

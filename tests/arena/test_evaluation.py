@@ -54,6 +54,12 @@ def test_scalars_are_told_with_their_step():
     assert str(found).splitlines()[1].startswith("against first: +0 Elo (")
 
 
+def test_equal_opponents_have_scalars_of_their_own():
+    found = ai.evaluate(first, ["random", first, first], 1, game="nim", seed=1)
+    assert [match.opponent for match in found.matches] == ["random", "first (1)", "first (2)"]
+    assert {"first (1)/share", "first (2)/share"} < found.scalars().keys()
+
+
 def test_with_more_seats_elo_is_that_of_the_ratings():
     found = ai.evaluate(Searching(60), ["random"], 2, game="nim", players=3, seed=1)
     assert found.matches[0].games == 12

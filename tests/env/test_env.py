@@ -176,6 +176,16 @@ def test_games_are_dealt_anew_for_ever():
         env.vector("nim", 1, redeal=-1)
 
 
+def test_starts_that_are_given_stay():
+    games = env.vector("coatl", 3, seed=1, starts=4, redeal=6)
+    start = ai.new_game("coatl", seed=5)
+    games.set_starts([start.state])
+    for _ in range(10):
+        games.step(np.zeros(3, int))
+    games.reset()
+    assert all(games.position(i) == start for i in range(3))
+
+
 def test_games_are_reset_and_set():
     games = env.vector("coatl", 3, seed=1, starts=4, observations=True)
     fresh = games.observations.copy()

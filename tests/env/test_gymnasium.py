@@ -187,7 +187,7 @@ def test_games_begin_from_positions():
     [
         ({"reward": "win"}, 'reward: given "win"; expected one of "share", "sign", "margin"'),
         ({"illegal": "ignore"}, 'illegal: given "ignore"; expected one of "error", "random", "lose"'),
-        ({"actions": "text"}, 'actions: given "text"; expected "ids", "features", or None'),
+        ({"actions": "text"}, 'actions: given "text"; expected "ids", "features" or None'),
         ({"seat": 2}, "seat: given 2; expected 0 to 1, or None"),
         ({"opponents": []}, "opponents: given none"),
         ({"opponents": [3]}, r"opponents\[0\]: is \"int\"; expected a method best_turn"),

@@ -3,7 +3,6 @@
 Each test runs other processes, since this one does not know the game.
 """
 
-import contextlib
 import importlib.util
 import json
 import os
@@ -11,10 +10,9 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
-import httpx
+import commands
 import pytest
 
 pytestmark = pytest.mark.real("processes")
@@ -32,7 +30,7 @@ POSITION = {
     "points": [],
     "one_die": False,
 }
-START_S, RUN_S = 60, 120
+RUN_S = 120
 
 
 @pytest.fixture(scope="module")
@@ -73,27 +71,6 @@ def run(folder):
 
 def environment(folder, path=()):
     return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (folder / "site", *path)))}
-
-
-@contextlib.contextmanager
-def process(folder, *args):
-    """Give the first line that a command prints; end it afterwards."""
-    running = subprocess.Popen(
-        [sys.executable, "-P", "-m", "mexica_ai", *args],
-        cwd=folder,
-        env=environment(folder),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    timer = threading.Timer(START_S, running.kill)
-    timer.start()
-    with running:
-        try:
-            yield running.stdout.readline().strip()
-        finally:
-            timer.cancel()
-            running.terminate()
 
 
 def test_it_passes_its_own_tests_and_the_contract(run):
@@ -225,7 +202,7 @@ with Client(sys.argv[1]) as client:
 
 
 def test_it_goes_over_the_wire(run, folder):
-    with process(folder, "serve", "--port", "0") as line:
+    with commands.running(folder, environment(folder), "serve", "--port", "0") as line:
         address = line.removeprefix("listening on ")
         said = json.loads(run("-c", CLIENT, address, json.dumps(POSITION)))
     assert "shutbox" in said["games"]
@@ -243,16 +220,7 @@ def test_it_goes_over_the_wire(run, folder):
 
 
 def test_the_page_plays_it(folder):
-    served = process(folder, "web", "--no-open", "--port", "0", "--games", "games")
-    with served as url, httpx.Client(base_url=url.partition("/?")[0], timeout=30) as client:
-
-        def call(method, path, data=None):
-            body = {} if data is None else {"content": json.dumps(data)}
-            answer = client.request(method, path, headers={"Content-Type": "application/json"}, **body)
-            assert answer.is_success, answer.text
-            return answer.json() if "json" in answer.headers["content-type"] else answer.text
-
-        client.get(url, follow_redirects=True)
+    with commands.page(folder, environment(folder)) as call:
         (info,) = [game for game in call("GET", "/api/info")["games"] if game["name"] == "shutbox"]
         assert (info["title"], info["parts"]) == ("Shut the Box", ["board"])
         game = call("POST", "/api/games", {"position": POSITION, "seats": [{"kind": "person"}] * 2})

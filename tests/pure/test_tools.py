@@ -1,21 +1,19 @@
 """A game in Python through all tools: examples/pure_game/eights.py, named in the environment of other processes."""
 
-import contextlib
 import json
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
-import httpx
+import commands
 import pytest
 
 pytestmark = pytest.mark.real("processes")
 
 ROOT = Path(__file__).parents[2]
 GAME = f"{ROOT}/examples/pure_game/eights.py:GAME"
-START_S, RUN_S = 60, 120
+RUN_S = 120
 
 TOOLS = """
 import contextlib, copy, io, json, pickle, sys
@@ -117,22 +115,6 @@ def test_the_command_checks_it(tmp_path):
     assert "reference: eights: the scores are" in done.stdout
 
 
-@contextlib.contextmanager
-def process(environment, folder, *args):
-    """Give the first line that a command prints; end it afterwards."""
-    command = [sys.executable, "-P", "-m", "mexica_ai", *args]
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
-    running = subprocess.Popen(command, cwd=folder, env=environment, **options)
-    timer = threading.Timer(START_S, running.kill)
-    timer.start()
-    with running:
-        try:
-            yield running.stdout.readline().strip()
-        finally:
-            timer.cancel()
-            running.terminate()
-
-
 CLIENT = """
 import json, sys
 import mexica_ai as ai
@@ -152,7 +134,7 @@ with Client(sys.argv[1]) as client:
 
 
 def test_it_goes_over_the_wire(environment, tmp_path):
-    with process(environment, tmp_path, "serve", "--port", "0") as line:
+    with commands.running(tmp_path, environment, "serve", "--port", "0") as line:
         said = json.loads(run(environment, tmp_path, "-c", CLIENT, line.removeprefix("listening on ")))
     ((event,),) = said.pop("events")
     assert event.startswith("take ")
@@ -160,16 +142,7 @@ def test_it_goes_over_the_wire(environment, tmp_path):
 
 
 def test_the_page_plays_it_and_hides_hands(environment, tmp_path):
-    served = process(environment, tmp_path, "web", "--no-open", "--port", "0", "--games", "games")
-    with served as url, httpx.Client(base_url=url.partition("/?")[0], timeout=30) as client:
-
-        def call(method, path, data=None):
-            body = {} if data is None else {"content": json.dumps(data)}
-            answer = client.request(method, path, headers={"Content-Type": "application/json"}, **body)
-            assert answer.is_success, answer.text
-            return answer.json() if "json" in answer.headers["content-type"] else answer.text
-
-        client.get(url, follow_redirects=True)
+    with commands.page(tmp_path, environment) as call:
         (info,) = [game for game in call("GET", "/api/info")["games"] if game["name"] == "eights"]
         assert info["title"] == "Crazy Eights"
         game = call(

@@ -234,7 +234,7 @@ def test_a_record_without_a_game_is_named(tmp_path, text, message):
     ("options", "message"),
     [
         ({"format": "csv"}, 'format: given "csv"; expected parquet or npz'),
-        ({"actions": "text"}, 'actions: given "text"; expected ids or features'),
+        ({"actions": "text"}, 'actions: given "text"; expected "ids", "features" or None'),
         ({"records_per_shard": 0}, "records_per_shard: given 0; expected an integer of at least 1"),
         ({"records_per_shard": 2.5}, "records_per_shard: given 2.5; expected an integer of at least 1"),
     ],
