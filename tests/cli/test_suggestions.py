@@ -52,6 +52,7 @@ def test_a_suggestion(name, known, suggested):
         (["client", "batsh"], "batch", "mexica-ai client --help"),
         (["client", "batch", "--tokn", "x"], "--token-file", "mexica-ai client batch --help"),
         (["arena", "--roudns", "2"], "--rounds", "mexica-ai arena --help"),
+        (["arena", "--save", "report"], "--sample", "mexica-ai arena --help"),
         (["new", "--game", "mexcia"], "mexica", "mexica-ai new --help"),
         (["show", MEXICA, "--theme", "drak"], "dark", "mexica-ai show --help"),
         (["help", "bset"], "best", "mexica-ai --help"),

@@ -546,3 +546,53 @@ def test_what_cannot_be_loaded():
         ai.UnknownGameError, match="cannot be used: mexica_ai:Position is a Python type; expected a Game"
     ):
         registry.load("mexica_ai:Position")
+
+
+# --- a game that ends with a random event
+
+
+class LastRoll(pure.PureGame):
+    """Each seat throws a die; the throw of the last one ends the game."""
+
+    name = "last_roll"
+    record = {"points": pure.Numbers(pure.SEATS), "thrown": pure.Flag()}
+    actions = ["throw"]
+    events = [("die", eyes) for eyes in range(1, 7)]
+    max_game_length = 8
+
+    def start(self, state, rng):
+        pass
+
+    def current_player(self, state):
+        if state.thrown:
+            return CHANCE
+        return pure.TERMINAL if all(state.points) else state.to_move
+
+    def legal_actions(self, state):
+        return ["throw"]
+
+    def apply_action(self, state, action):
+        if action == "throw":
+            state.thrown = True
+            return
+        state.points[state.to_move] = action[1]
+        state.thrown = False
+        state.to_move = (state.to_move + 1) % state.players
+
+    def outcomes(self, state):
+        return self.events
+
+    def scores(self, state):
+        return state.points
+
+
+def test_a_random_event_may_end_a_game():
+    game = pure.game(LastRoll())
+    testing.check(game)
+    state = game.starts.new_state(3, 1)
+    for seed in range(3):
+        state.apply(state.legal_actions()[0])
+        assert state.current_player == CHANCE
+        state.resolve_chance(seed)
+    assert state.is_terminal
+    assert sum(state.returns()) == pytest.approx(1)
