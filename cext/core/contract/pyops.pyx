@@ -324,7 +324,7 @@ cdef bint _deal_deck(const TableC* table, void* data, int viewer, int deck, bitg
 
 
 cdef void py_observe(const void* data, int viewer, float* out) noexcept nogil:
-    """Write the head of all observations, then each field; `mexica_ai.pure.layout` describes it."""
+    """Write the head of all observations, then each field; `schema_of` of ``mexica_ai/pure/fields.py`` names them."""
     cdef const TableC* table = _table(data)
     cdef const HeadC* head = <const HeadC*>data
     cdef const FieldC* field
