@@ -26,8 +26,8 @@ from mexica_ai.game import registry
 from mexica_ai.game.contract import Option, Secrets
 from mexica_ai.game.position import Position, deal
 from mexica_ai.game.schema import SEATS
+from mexica_ai.io.arguments import bad_option
 from mexica_ai.io.errors import IllegalActionError, SearchError
-from mexica_ai.io.strict import bad_option
 
 DEALS = 1024  # equally likely outcomes of the first chance node; each is a seed
 DEFAULT_CHANCE = 16  # equally likely outcomes of a random event; each is a seed

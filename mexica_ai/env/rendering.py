@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mexica_ai.draw.png import to_png
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
-from mexica_ai.io.strict import bad_option
+from mexica_ai.io.arguments import bad_option
 
 MODES = ("ansi", "rgb_array")
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mexica_ai.io.strict import bad_option, quote
+from mexica_ai.io.arguments import bad_option
+from mexica_ai.io.strict import quote
 
 REWARDS = ("share", "sign", "margin")
 

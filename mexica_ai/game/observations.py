@@ -9,8 +9,9 @@ from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.game.schema import Schema
 from mexica_ai.game.text_forms import SPECTATOR
+from mexica_ai.io.arguments import bad_option
 from mexica_ai.io.errors import PositionError, SearchError
-from mexica_ai.io.strict import bad_option, quote
+from mexica_ai.io.strict import quote
 
 # No number of an observation is larger, with either sign.
 BOUND = 65536.0

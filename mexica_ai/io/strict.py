@@ -15,7 +15,7 @@ import sys
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError, Violation
+from mexica_ai.io.errors import MexicaAIError, NotationError, Violation
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.suggest import did_you_mean
 
@@ -58,11 +58,6 @@ class Nullable(NamedTuple):
 def choice(*words: str) -> Text:
     """Return the shape of a string that is one of `words`."""
     return Text("|".join(map(re.escape, words)), "one of " + ", ".join(f'"{word}"' for word in words))
-
-
-def bad_option(path: str, given: object, expected: str) -> SearchError:
-    """Return the error for an argument that does not fit, reason INVALID_OPTION."""
-    return SearchError(f"{path}: given {quote(given)}; expected {expected}", reason="INVALID_OPTION", path=path)
 
 
 def quote(value: object) -> str:

@@ -27,8 +27,9 @@ from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record, position_at, replay
 from mexica_ai.game.schema import SEATS
 from mexica_ai.io import files
+from mexica_ai.io.arguments import bad_option
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
-from mexica_ai.io.strict import bad_option, check_shape, parse_json
+from mexica_ai.io.strict import check_shape, parse_json
 from mexica_ai.train.job_file import run_jobs
 
 VERSION = 1  # of the columns
