@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from mexica_ai.io import files, terminal
 from mexica_ai.train import pipeline
 from mexica_ai.train.settings import DEFAULTS, SMALL, Settings
 
+_KINDS: dict[type, tuple[Callable[[str], Any] | None, str]] = {int: (None, "N"), float: (float, "X"), str: (str, "N,N")}
 SUMMARY = "make new weights of a game by self-play, from those in use"
 DESCRIPTION = """\
 Make new weights of a game from the weights in use, in five steps:
@@ -64,12 +66,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--small", action="store_true", help="tiny defaults of the settings below")
     settings = parser.add_argument_group("settings")
     for field in dataclasses.fields(Settings):
-        is_number = isinstance(field.default, float)
+        kind, metavar = _KINDS[type(field.default)]
         settings.add_argument(
             f"--{field.name.replace('_', '-')}",
-            type=float if is_number else common.argument(whole_number(field.metadata["least"])),
-            metavar="X" if is_number else "N",
-            help=f"{field.metadata['help']} (default: {field.default:g})",
+            type=kind or common.argument(whole_number(field.metadata["least"])),
+            metavar=metavar,
+            help=f"{field.metadata['help']} (default: {field.default if kind is str else f'{field.default:g}'})",
         )
     common.add_workers_options(parser, "games")
     common.add_json_option(parser, "print the figures of all steps as one JSON object")
@@ -146,11 +148,20 @@ def _policy(found: dict[str, Any]) -> str:
 
 
 def _match(found: dict[str, Any]) -> str:
+    return "the new weights' share of the win is " + ", ".join(
+        f"{_share(figures)} of {figures['games']} games{_forfeits(figures)} with {players} seats, where "
+        f"{1 / int(players):.3f} is equal"
+        for players, figures in found.items()
+    )
+
+
+def _share(found: dict[str, Any]) -> str:
     mean, low, high = found["share"]
-    share = "unknown" if mean is None else f"{mean:.3f}"
-    interval = "" if low is None else f" ({low:.3f} to {high:.3f})"
-    forfeits = f", {found['forfeits']} of them forfeited" if found["forfeits"] else ""
-    return f"{found['games']} games{forfeits} in match.jsonl; the new weights' share of the win is {share}{interval}"
+    return ("unknown" if mean is None else f"{mean:.3f}") + ("" if low is None else f" ({low:.3f} to {high:.3f})")
+
+
+def _forfeits(found: dict[str, Any]) -> str:
+    return f" ({found['forfeits']} forfeited)" if found["forfeits"] else ""
 
 
 _SUMMARIES = {"generate": _generated, "value": _value, "belief": _belief, "policy": _policy, "match": _match}

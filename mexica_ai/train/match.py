@@ -21,7 +21,7 @@ from mexica_ai.engines.specs import parse_spec
 from mexica_ai.io.errors import SearchError
 from mexica_ai.train.weights import weights_spec
 
-NAMES = ("new", "old")  # of the engines
+NAMES = ("new", "old", "old 2", "old 3")  # of the engines, one for each seat
 
 
 def play(
@@ -30,6 +30,7 @@ def play(
     old: Weights,
     executor: Executor,
     *,
+    players: int = 2,
     games: int,
     iterations: int,
     seed: int,
@@ -37,6 +38,8 @@ def play(
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, Any]:
     """Play the games of a match of the search with new weights against itself with old ones that a journal lacks.
+
+    One seat has the new weights.
 
     Parameters
     ----------
@@ -46,8 +49,10 @@ def play(
         Of the same game. They travel with each game: workers need no files.
     executor : Executor
         Not shut down.
+    players : int
+        Number of seats.
     games : int
-        Rounded up to whole blocks: a block is one deal of two seats with both seatings.
+        Rounded up to whole blocks: a block is one deal in which the new weights have each seat once.
     iterations : int
         Of the search for a turn.
     seed : int
@@ -61,7 +66,7 @@ def play(
     -------
     dict
         The number of `games`, `forfeits` among them, and the new weights' `share` of the win: mean and the ends of its
-        95 % interval, None where they are not known. 0.5 is equal strength.
+        95 % interval, None where they are not known. 1/players is equal strength.
 
     Raises
     ------
@@ -79,13 +84,16 @@ def play(
 
     if new.game != old.game:
         raise ValueError(f"weights of {new.game} cannot play against weights of {old.game}")
+    names = NAMES[:players]
+    weights = (new, *[old] * (players - 1))
     tournament = Tournament(
         game=new.game,
-        players=2,
-        engines=tuple(f"mcts,iterations={iterations},name={name}" for name in NAMES),
-        names=NAMES,
+        players=players,
+        engines=tuple(f"mcts,iterations={iterations},name={name}" for name in names),
+        names=names,
         seed=seed,
-        weights=(new.version, old.version),
+        sample=players if players > 2 else None,  # with two seats there are no others
+        weights=tuple(value.version for value in weights),
         key=reproducible_key(seed),
     )
     with JournalWriter(str(path), tournament, resume=True) as journal:
@@ -97,13 +105,13 @@ def play(
             concurrency=concurrency,
             journal=journal,
             display=lambda progress: on_progress(len(progress.records)),
-            play=functools.partial(play_with, (new, old)),
+            play=functools.partial(play_with, weights),
         )
     if progress.lost:
         problems = "; ".join(describe_lost(game, why) for game, why in progress.lost)
         raise SearchError(f"the match is not complete: {problems}", reason="WORKER_DIED")
     collected = collect((progress.tournament, record) for record in progress.records)
-    share = summarize(collected.outcomes, 2)[0].share
+    share = summarize(collected.outcomes, players)[0].share
     return {
         "games": len(progress.records),
         "iterations": iterations,

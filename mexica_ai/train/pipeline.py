@@ -10,8 +10,9 @@ Each step leaves files in the folder; a run that was stopped continues where the
 3. *belief*. ``belief.json``: these weights with a belief about hidden hands, fitted to the hands in all games
    (`belief`); only in games that have one.
 4. *policy*. ``policy.json``: these weights with a learnt policy, fitted to the deep searches (`policy`).
-5. *match*. ``match.jsonl``: the journal of a match against the weights in use (`match`). ``weights.json``: the new
-   weights with their provenance: the settings, checksums of the data, and the figures of all steps.
+5. *match*. ``match-N.jsonl``, one for each number of seats: the journal of a match against the weights in use
+   (`match`). ``weights.json``: the new weights with their provenance: the settings, checksums of the data, and the
+   figures of all steps.
 
 Games that stop or choose a fit flatter it, so games are split into three parts (`positions.split`): a fit learns from
 one, is stopped and chosen by the second, and its figures are those of the third. ``settings.json`` has the settings, so
@@ -47,7 +48,7 @@ from mexica_ai.io.strict import check_shape, parse_json, quote
 from mexica_ai.io.suggest import did_you_mean
 from mexica_ai.train import belief, match, outputs, policy, probes, selfplay, value
 from mexica_ai.train.adamw import Arrays
-from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, Positions
+from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, Positions, by_seats
 from mexica_ai.train.settings import DEFAULTS, Settings
 from mexica_ai.train.weights import searching_weights
 
@@ -100,9 +101,9 @@ def run(
     Raises
     ------
     SearchError
-        The game has no weights, or nothing is to be fitted (reason INVALID_GAME); there are too few different games, or
-        there is no such step (INVALID_LIMITS); the folder is of a run with other settings (INVALID_PATH); or see
-        `job_file.complete` and `match.play`.
+        The game has no weights, or nothing is to be fitted (reason INVALID_GAME); there are too few different games,
+        the game has not so many seats, or there is no such step (INVALID_LIMITS); the folder is of a run with other
+        settings (INVALID_PATH); or see `job_file.complete` and `match.play`.
     NotationError, PositionError
         A file of the folder cannot be read, or is damaged.
     """
@@ -123,7 +124,9 @@ def run(
         raise SearchError("own_points: given 0 without records; expected more than 0", reason="INVALID_LIMITS")
     before = searching_weights(game, weights)
     others = _Records.read(records, game)
-    return _Pipeline(Path(folder), executor, settings, before, spec, others, concurrency, on_progress).run(until)
+    players = settings.players_of(game)
+    made = _Pipeline(Path(folder), executor, settings, before, spec, others, players, concurrency, on_progress)
+    return made.run(until)
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,7 @@ class _Pipeline:
     weights: Weights
     spec: WeightsSpec
     others: _Records
+    players: tuple[int, ...]  # numbers of seats of the games
     concurrency: int
     on_progress: OnProgress
 
@@ -235,7 +239,7 @@ class _Pipeline:
         }  # fmt: skip
         selfplay.play(
             self.folder / "games.jsonl", self.executor, games=sizes.games, iterations=sizes.iterations,
-            deep=sizes.deep, planners=sizes.planners,
+            deep=sizes.deep, players=self.players, planners=sizes.planners,
             records=self.others.games, on_progress=self._counter("games", sizes.games), **common,
         )  # fmt: skip
         games = self._lines("games.jsonl")
@@ -275,6 +279,10 @@ class _Pipeline:
             "network": losses.index(min(losses)),
             "selection_losses": losses,
             "positions": [int((samples.parts == part).sum()) for part in (TRAIN, SELECTION, REPORT)],
+            "seats": {
+                str(seats): _rounded_figures(value.compare(found, before.arrays(), best.arrays()))
+                for seats, found in by_seats(reported)
+            },
         }
         return figures, self._save("value.json", best.arrays(), {"value": figures})
 
@@ -343,34 +351,43 @@ class _Pipeline:
             made = self._load("policy.json")
             return made.provenance["policy"], made
         decisions = policy.sample(self._lines("games.jsonl"), before)
+        start, rate = policy.initial_weights(self.spec.policy, self.settings.seed), policy.LEARNING_RATE
+        in_use = before.arrays() if before.has_policy else None
+        if self.settings.refine_policy and in_use:
+            start, rate = {key: in_use[key] for key in self.spec.policy}, policy.REFINING_RATE
         arrays, fitted = policy.fit(
             decisions,
-            policy.initial_weights(self.spec.policy, self.settings.seed),
+            start,
             seed=self.settings.seed,
             max_epochs=self.settings.epochs,
+            learning_rate=rate,
             on_epoch=self._counter("policy", self.settings.epochs),
         )
         arrays["policy_out"] *= np.float32(self.settings.strength)
         arrays = _rounded(arrays)
         figures: Figures = {
-            **_rounded_figures(policy.report(decisions, arrays) | fitted),
+            **_rounded_figures(policy.report(decisions, arrays, in_use) | fitted),
             "decisions": [int((decisions.parts == part).sum()) for part in (TRAIN, SELECTION, REPORT)],
         }
         return figures, self._save("policy.json", before.arrays() | arrays, {"policy": figures})
 
     def _match(self, new: Weights) -> tuple[Figures, Weights]:
-        figures = match.play(
-            self.folder / "match.jsonl",
-            new,
-            self.weights,
-            self.executor,
-            games=self.settings.match,
-            iterations=self.settings.match_iterations,
-            seed=self.settings.seed,
-            concurrency=self.concurrency,
-            on_progress=self._counter("match", self.settings.match + self.settings.match % 2),
-        )
-        return figures, new
+        """Play a match for each number of seats: of one seat with new weights against others with those in use."""
+        return {
+            str(players): match.play(
+                self.folder / f"match-{players}.jsonl",
+                new,
+                self.weights,
+                self.executor,
+                players=players,
+                games=self.settings.match,
+                iterations=self.settings.match_iterations,
+                seed=self.settings.seed,
+                concurrency=self.concurrency,
+                on_progress=self._counter(f"match, {players} seats", -(-self.settings.match // players) * players),
+            )
+            for players in self.players
+        }, new
 
 
 def _records_of(lines: list[tuple[str, bytes]]) -> list[dict[str, Any]]:

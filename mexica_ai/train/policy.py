@@ -33,13 +33,22 @@ VALUE = 150.0  # weight of an advantage of 1 in the target's logarithms
 DOUBT = 16.0  # visits without advantage that are added to those of an action
 BATCH = 256  # decisions
 LEARNING_RATE = 2e-3
+REFINING_RATE = LEARNING_RATE / 4  # of a policy that was fitted before
 WEIGHT_DECAY = 0.05
 MAX_EPOCHS = 40
 PATIENCE = 3
 
 _SHAPE = {
     "game": str,
-    "made": {"seed": int, "iterations": int, "deep": int, "planners": float, "game": int, "weights": str},
+    "made": {
+        "seed": int,
+        "iterations": int,
+        "deep": int,
+        "players": [int],
+        "planners": float,
+        "game": int,
+        "weights": str,
+    },
     "record": dict,
     "searches": [{"turn": int, "decisions": [{"actions": [int], "utility": float, "edges": [list]}]}],
 }
@@ -198,6 +207,7 @@ def fit(
     *,
     seed: int,
     max_epochs: int = MAX_EPOCHS,
+    learning_rate: float = LEARNING_RATE,
     on_epoch: Callable[[int], None] = lambda epoch: None,
 ) -> tuple[Arrays, dict[str, float]]:
     """Return weights of a policy fitted to the decisions of games to train on, and its figures.
@@ -211,6 +221,8 @@ def fit(
     seed : int
         Of the order of the decisions.
     max_epochs : int
+    learning_rate : float
+        The highest of the schedule.
     on_epoch : callable
         Called with the number of epochs done.
 
@@ -232,7 +244,7 @@ def fit(
         order = generator.permutation(count)
         for first in range(0, count - batch + 1, batch):
             step += 1
-            rate = LEARNING_RATE * min(1, step / 100) / (1 + epoch / 10)
+            rate = learning_rate * min(1, step / 100) / (1 + epoch / 10)
             optimizer.step(_gradients(trained.take(order[first : first + batch]), arrays), rate)
         loss = log_loss(selecting, arrays)
         if loss < best_loss:
@@ -243,11 +255,12 @@ def fit(
     return best, {"epochs": best_epoch, "selected": best_loss}
 
 
-def report(decisions: Decisions, arrays: Arrays) -> dict[str, float]:
-    """Return the `log_loss` on games to report on of scores of 0 ("before") and of a policy ("after"), and the least
-    possible one, the "entropy" of the targets."""
+def report(decisions: Decisions, arrays: Arrays, in_use: Arrays | None = None) -> dict[str, float]:
+    """Return the `log_loss` on games to report on of scores of 0 ("before"), of the policy "in_use" if there is one and
+    of the new one ("after"), and the least possible one, the "entropy" of the targets."""
     reported = decisions.take(decisions.parts == REPORT)
-    return {
+    known = {} if in_use is None else {"in_use": log_loss(reported, in_use)}
+    return known | {
         "before": log_loss(reported, None),
         "after": log_loss(reported, arrays),
         "entropy": _entropy(reported),

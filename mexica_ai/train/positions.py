@@ -53,6 +53,12 @@ class Positions:
         return type(self)(*(getattr(self, field.name)[chosen] for field in fields(self)))
 
 
+def by_seats(positions: Positions) -> list[tuple[int, Positions]]:
+    """Return the numbers of seats that some of the positions have, and the positions with each."""
+    counts = positions.seats.sum(1)
+    return [(int(seats), positions.take(counts == seats)) for seats in np.unique(counts)]
+
+
 def fingerprint(record: dict[str, Any]) -> bytes:
     """Return the SHA-256 of a record's start and turns, which identifies the game whatever else the record says."""
     text = json.dumps([record["start"], record["turns"]], sort_keys=True, separators=(",", ":"))

@@ -40,7 +40,6 @@ ODD_PLAYERS = {
 }
 ODD_CANDIDATES = 12  # number of candidates from which an odd turn is drawn
 PARTIAL_TURN_SHARE = 0.4  # of the probes lie within a turn
-REDRAWN_SHARE = 0.4  # of the draws of a game with more than two seats are drawn again
 
 _SHAPE = {
     "game": str,
@@ -89,8 +88,6 @@ def _draw_record(records: Sequence[dict[str, Any]], seed: int, index: int) -> tu
     """
     random_ = random.Random(f"{seed}/{index}")
     record = random_.choice(records)
-    while record["start"]["players"] > 2 and random_.random() < REDRAWN_SHARE:
-        record = random_.choice(records)
     return record, random_.getstate()
 
 

@@ -3,7 +3,8 @@
 A game is played by equal seats with few iterations a turn. Every fourth turn or so, drawn at random, is searched with
 many (playout cap randomisation), and what that search found about the decisions of its turn is kept: the visits and the
 mean utility of every action that it tried. So a game has many different positions at little cost, and each target of a
-policy rests on a deep search. Where the games begin: `mexica_ai.train.starts`.
+policy rests on a deep search. Where the games begin: `mexica_ai.train.starts`. All numbers of seats have as many games,
+so that a fit knows each of them.
 
 In some games planners, sparring partners of another style, play some of the seats or all; and some games begin in the
 middle of games that others have played. Else a fit knows only the style of its own engine.
@@ -40,6 +41,7 @@ DEEP_SHARE = 0.25  # of the turns
 PLANNED_SHARE = 0.5  # of the games with planners that begin in the middle of a game between planners
 RECORD_SHARE = 0.5  # of the games, where records are given
 LEAST_VISITS = 0.05  # share of a search's iterations that a decision must have seen
+PLAYERS = (2, 3, 4)  # numbers of seats
 
 
 def play_game(
@@ -50,6 +52,7 @@ def play_game(
     deep: int,
     weights: Weights | None = None,
     *,
+    players: Sequence[int] = PLAYERS,
     planners: float = 0.0,
     record: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -64,6 +67,8 @@ def play_game(
         Of most searches, and of deep ones.
     weights : Weights, optional
         By default those that ship.
+    players : sequence of int
+        Numbers of seats, which the games of a seed have in turn; not of games that begin in the middle of `record`.
     planners : float
         How likely planners have a part in the game.
     record : dict, optional
@@ -72,17 +77,18 @@ def play_game(
     Returns
     -------
     dict
-        A JSON object. `game`: its name. `made`: `seed`, `iterations`, `deep`, `planners`, number (`game`) and version
-        of the weights (`weights`). `record`: the record of the game. `searches`: a list of objects with the number of
-        the `turn` in the record and its `decisions`, as `Search.decisions` returns them.
+        A JSON object. `game`: its name. `made`: `seed`, `iterations`, `deep`, `players`, `planners`, number (`game`)
+        and version of the weights (`weights`). `record`: the record of the game. `searches`: a list of objects with the
+        number of the `turn` in the record and its `decisions`, as `Search.decisions` returns them.
     """
     weights = searching_weights(game, weights)
     random_ = random.Random(f"{seed}/{index}")
     league = random.Random(f"{seed}/{index}/league")  # of its own, so that games without planners stay as they are
     has_planners = league.random() < planners
-    position = _styled_start(game, record, league, weights, has_planners=has_planners)
+    seats = players[index % len(players)]
+    position = _styled_start(game, seats, record, league, weights, has_planners=has_planners)
     if position is None:
-        position = draw_start(game, random_, iterations, weights)
+        position = draw_start(game, seats, random_, iterations, weights)
     sparring = _sparring(position.players, league, weights) if has_planners else {}
     start, turns, searches = position.to_json(), [], []
     while not position.is_over:
@@ -107,6 +113,7 @@ def play_game(
             "seed": seed,
             "iterations": iterations,
             "deep": deep,
+            "players": list(players),
             "planners": planners,
             "game": index,
             "weights": weights.version,
@@ -142,13 +149,19 @@ def _search(
 
 
 def _styled_start(
-    game: str, record: dict[str, Any] | None, random_: random.Random, weights: Weights, *, has_planners: bool
+    game: str,
+    players: int,
+    record: dict[str, Any] | None,
+    random_: random.Random,
+    weights: Weights,
+    *,
+    has_planners: bool,
 ) -> Position | None:
     """Return where a game begins that begins in the middle of one of another style; None for others."""
     if record is not None:
         return midgame(record, random_)
     if has_planners and random_.random() < PLANNED_SHARE:
-        return planned_start(game, random_, weights)
+        return planned_start(game, players, random_, weights)
     return None
 
 
@@ -179,6 +192,7 @@ def play(
     deep: int,
     seed: int,
     weights: Weights | None = None,
+    players: Sequence[int] = PLAYERS,
     planners: float = 0.0,
     records: Sequence[dict[str, Any]] = (),
     concurrency: int = 1,
@@ -196,7 +210,13 @@ def play(
         noun="games",
         key="made",
         number="game",
-        settings={"seed": seed, "iterations": iterations, "deep": deep, "planners": planners},
+        settings={
+            "seed": seed,
+            "iterations": iterations,
+            "deep": deep,
+            "players": list(players),
+            "planners": planners,
+        },
         advice="another folder",
     )
     complete(
@@ -211,6 +231,7 @@ def play(
             iterations,
             deep,
             weights,
+            players=players,
             planners=planners,
             record=_draw_record(records, seed, index),
         ),

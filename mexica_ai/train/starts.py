@@ -20,7 +20,6 @@ from mexica_ai.engines import Engine, make_engine
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, new_game
 
-PLAYERS = (2, 2, 2, 3, 4)  # seats of a game, drawn from these
 ODD_CANDIDATES = 20  # number of candidates from which an odd turn is drawn
 FORK_SHARE = 0.5  # share of the games that are forks
 VARIED_SHARE = 0.5  # share of the games that have varied starts
@@ -28,9 +27,9 @@ TEMPERS = 1000  # of planners, from which theirs are drawn
 QUICK = 8  # the game before a fork has this many times fewer iterations
 
 
-def draw_start(game: str, random_: random.Random, iterations: int, weights: Weights) -> Position:
-    """Return where a game of self-play with this number of iterations a turn begins."""
-    position = new_game(game, players=random_.choice(PLAYERS), seed=random_.getrandbits(63))
+def draw_start(game: str, players: int, random_: random.Random, iterations: int, weights: Weights) -> Position:
+    """Return where a game of self-play with these numbers of seats and of iterations a turn begins."""
+    position = new_game(game, players=players, seed=random_.getrandbits(63))
     if random_.random() < FORK_SHARE:
         position = _fork(position, random_, max(2, iterations // QUICK), weights)
     varied = registry.get(game).learning.varied
@@ -50,9 +49,9 @@ def midgame(record: dict[str, Any], random_: random.Random) -> Position:
     return position
 
 
-def planned_start(game: str, random_: random.Random, weights: Weights) -> Position:
+def planned_start(game: str, players: int, random_: random.Random, weights: Weights) -> Position:
     """Return the position before a turn, drawn at random, of a game between planners of several tempers."""
-    position = new_game(game, players=random_.choice(PLAYERS), seed=random_.getrandbits(63))
+    position = new_game(game, players=players, seed=random_.getrandbits(63))
     planners = [planner(random_, weights) for _ in range(position.players)]
     before = []  # each turn
     while not position.is_over:

@@ -60,6 +60,21 @@ def test_the_records_name_the_weights_and_no_files(finished):
     assert mean == pytest.approx(sum(shares) / len(shares))
 
 
+@pytest.mark.parametrize("players", [3, 4])
+def test_with_more_seats_one_has_the_new_weights_and_each_seat_has_them_once(players, tmp_path):
+    path = tmp_path / "match.jsonl"
+    figures = play(path, changed(), players=players, games=players)
+    assert figures["games"] == players
+    records = [record for _, record in read_journal(str(path)).games]
+    seats, shares = [], []
+    for record in records:
+        assert record["weights"].count(in_use.version) == players - 1
+        seats.append(record["weights"].index(changed().version))
+        shares.append((seats[-1] in record["winners"]) / len(record["winners"]))
+    assert sorted(seats) == list(range(players))
+    assert figures["share"][0] == pytest.approx(sum(shares) / players)
+
+
 class Stopped(ThreadPoolExecutor):
     """Plays so many games; whoever asks for another is interrupted."""
 

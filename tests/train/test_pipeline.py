@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import shutil
+import types
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -17,12 +18,12 @@ from mexica_ai.train.settings import SMALL, Settings
 
 GAME = "coatl"
 SETTINGS = Settings(
-    games=10, iterations=2, deep=40, walks=8, rollouts=2, rollout_iterations=1, networks=2, epochs=2, match=2,
-    match_iterations=3,
+    games=10, players="2,4", iterations=2, deep=40, walks=8, rollouts=2, rollout_iterations=1, networks=2, epochs=2,
+    match=2, match_iterations=3,
 )  # fmt: skip
 FILES = [
-    "belief.json", "games.jsonl", "match.jsonl", "policy.json", "probes.jsonl", "settings.json", "value-0.json",
-    "value-1.json", "value.json", "weights.json",
+    "belief.json", "games.jsonl", "match-2.jsonl", "match-4.jsonl", "policy.json", "probes.jsonl", "settings.json",
+    "value-0.json", "value-1.json", "value.json", "weights.json",
 ]  # fmt: skip
 
 spec = registry.get(GAME).learning.weights
@@ -58,7 +59,10 @@ def test_a_run_makes_weights_with_their_provenance(finished):
     found = weights.provenance
     assert {step: found[step] for step in pipeline.STEPS} == figures
     assert found["refined"] == registry.get(GAME).weights().sha256
-    assert (found["generate"]["games"], found["generate"]["walks"], found["match"]["games"]) == (10, 8, 2)
+    assert (found["generate"]["games"], found["generate"]["walks"]) == (10, 8)
+    assert {players: figures["games"] for players, figures in found["match"].items()} == {"2": 2, "4": 4}
+    assert set(found["value"]["seats"]) <= {"2", "4"}
+    assert found["policy"]["in_use"] > found["policy"]["entropy"]
     assert found["policy"]["decisions"][positions.TRAIN] > 100
     assert found["settings"]["deep"] == 40
     assert found["command"].startswith("mexica-ai train coatl --out FOLDER --games 10 ")
@@ -78,7 +82,8 @@ def test_the_network_with_the_least_loss_on_games_that_select_goes_on(finished):
 
 
 DATA = ["games.jsonl", "probes.jsonl"]
-NONE_FITTED = {"network 0": 1, "network 1": 1, "policy": 1, "match": 0}
+NONE_PLAYED = {"match, 2 seats": 0, "match, 4 seats": 0}
+NONE_FITTED = {"network 0": 1, "network 1": 1, "policy": 1} | NONE_PLAYED
 
 
 @pytest.mark.parametrize(
@@ -86,9 +91,13 @@ NONE_FITTED = {"network 0": 1, "network 1": 1, "policy": 1, "match": 0}
     [
         ([], "games.jsonl", {"games": 5, "walks": 0} | NONE_FITTED),
         (["games.jsonl"], "probes.jsonl", {"games": 10, "walks": 4} | NONE_FITTED),
-        ([*DATA, "value-0.json"], None, {"games": 10, "walks": 8, "network 1": 1, "policy": 1, "match": 0}),
-        ([*DATA, "value.json"], None, {"games": 10, "walks": 8, "policy": 1, "match": 0}),
-        ([*DATA, "value.json", "policy.json"], "match.jsonl", {"games": 10, "walks": 8, "match": 1}),
+        ([*DATA, "value-0.json"], None, {"games": 10, "walks": 8, "network 1": 1, "policy": 1} | NONE_PLAYED),
+        ([*DATA, "value.json"], None, {"games": 10, "walks": 8, "policy": 1} | NONE_PLAYED),
+        (
+            [*DATA, "value.json", "policy.json"],
+            "match-4.jsonl",
+            {"games": 10, "walks": 8} | NONE_PLAYED | {"match, 4 seats": 2},
+        ),
     ],
 )
 def test_a_stopped_run_continues_in_each_step_and_makes_the_same(finished, tmp_path, kept, torn, begun):
@@ -128,6 +137,28 @@ def test_without_networks_the_policy_alone_is_fitted(finished, tmp_path):
     assert not np.array_equal(made["policy_out"], shipped["policy_out"])
 
 
+def test_a_policy_can_be_refined(finished, tmp_path):
+    (tmp_path / "games.jsonl").write_bytes((finished[0] / "games.jsonl").read_bytes())
+    figures = run(tmp_path, dataclasses.replace(SETTINGS, networks=0, refine_policy=1), until="policy")["policy"]
+    shipped, made = registry.get(GAME).weights().arrays(), spec.load(tmp_path / "policy.json").arrays()
+    near, anew = (
+        max(np.abs(arrays[name] - shipped[name]).max() for name in spec.policy)
+        for arrays in (made, spec.load(finished[0] / "policy.json").arrays())
+    )
+    assert near < anew / 5
+    assert figures["in_use"] == pytest.approx(finished[1]["policy"]["in_use"], abs=1e-4)
+
+
+def test_a_game_has_no_more_seats_than_its_rules_say(monkeypatch):
+    assert Settings().players_of(GAME) == (2, 3, 4)
+    assert Settings(players="4,2").players_of(GAME) == (2, 4)
+    limits = types.SimpleNamespace(max_players=3)
+    monkeypatch.setattr(registry, "get", lambda name: types.SimpleNamespace(rules=limits))
+    assert Settings().players_of(GAME) == (2, 3)
+    with pytest.raises(SearchError, match=r'^players: given "2,4"; expected numbers from 2 to 3, the seats of coatl$'):
+        Settings(players="2,4").players_of(GAME)
+
+
 def test_a_game_whose_policy_cannot_be_learnt_gets_a_value_alone(finished, tmp_path, monkeypatch):
     for name in (*DATA, "settings.json"):
         (tmp_path / name).write_bytes((finished[0] / name).read_bytes())
@@ -141,7 +172,7 @@ def test_a_game_whose_policy_cannot_be_learnt_gets_a_value_alone(finished, tmp_p
 
 def test_the_first_network_of_a_game_begins_with_random_layers(folder):
     # With layers that are all 0 no gradient would reach them.
-    for name in ("value-0.json", "value-1.json", "value.json", "policy.json", "match.jsonl", "weights.json"):
+    for name in ("value-0.json", "value-1.json", "value.json", "policy.json", "match-2.jsonl", "weights.json"):
         (folder / name).unlink()
     for name in ("settings.json", "games.jsonl", "probes.jsonl"):
         path = folder / name
@@ -171,7 +202,7 @@ def test_a_folder_of_other_settings_is_refused(folder, capsys):
     with pytest.raises(SearchError, match="is of a run with seed 1; expected the same settings, or another folder"):
         run(folder, dataclasses.replace(SETTINGS, seed=2))
     assert main(["train", GAME, "--out", str(folder), "--small"]) == 2
-    assert "is of a run with iterations 2, " in capsys.readouterr().err
+    assert "is of a run with players 2,4, iterations 2, " in capsys.readouterr().err
 
 
 def test_settings_that_are_no_object_are_refused(tmp_path):
@@ -192,6 +223,10 @@ def test_settings_that_are_no_object_are_refused(tmp_path):
         ({"planners": 1.5}, "^planners: given 1.5; expected at least 0, at most 1$"),
         ({"own_points": -0.1}, "^own_points: given -0.1; expected at least 0, at most 1$"),
         ({"states": -1}, "^states: given -1; expected an integer of at least 0$"),
+        ({"players": "2,5"}, '^players: given "2,5"; expected all, or numbers from 2 to 4 such as "2,4"$'),
+        ({"players": "3,3"}, '^players: given "3,3"; expected all'),
+        ({"players": ""}, '^players: given ""; expected all'),
+        ({"players": 2}, "^players: given 2; expected all"),
         ({"strength": float("nan")}, "^strength: given nan; expected more than 0, at most 10$"),
     ],
 )
@@ -208,7 +243,9 @@ def test_every_setting_is_an_option_of_the_command(folder, finished, capsys):
     assert lines[1].startswith("value:    loss ")
     assert lines[2].startswith("belief:   -")
     assert lines[3].startswith("policy:   cross-entropy ")
-    assert lines[4].startswith("match:    2 games in match.jsonl; the new weights' share of the win is ")
+    assert lines[4].startswith("match:    the new weights' share of the win is ")
+    assert " of 2 games with 2 seats, where 0.500 is equal, " in lines[4]
+    assert lines[4].endswith(" of 4 games with 4 seats, where 0.250 is equal")
     assert lines[5] == f"{folder / 'weights.json'}: sha256 {sha256(folder)}"
     assert main(["train", GAME, "--out", str(folder), *options, "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == finished[1]
@@ -263,7 +300,7 @@ def test_a_game_without_weights_is_refused(tmp_path, capsys):
 def test_a_game_is_the_same_again_and_its_decisions_do_not_depend_on_the_order(finished):
     lines = (finished[0] / "games.jsonl").read_bytes().splitlines()
     contents = {json.loads(line)["made"]["game"]: json.loads(line) for line in lines}
-    again = json.loads(json.dumps(selfplay.play_game(GAME, 1, 3, 2, 40)))
+    again = json.loads(json.dumps(selfplay.play_game(GAME, 1, 3, 2, 40, players=(2, 4))))
     assert contents[3] == again
     weights = registry.get(GAME).weights()
     decisions = policy.sample([("here", line) for line in lines], weights)

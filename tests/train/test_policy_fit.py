@@ -57,4 +57,5 @@ def test_what_is_reported_neither_trains_nor_selects():
     others = dataclasses.replace(decisions, targets=spoiled.ravel())
     one, two = (policy.fit(each, start, seed=1, max_epochs=2) for each in (decisions, others))
     assert one[1] == two[1]
+    assert policy.report(decisions, start, start)["in_use"] == policy.report(decisions, start)["after"]
     assert policy.report(decisions, start) != policy.report(others, start)

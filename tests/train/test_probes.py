@@ -32,7 +32,7 @@ def played(request, tmp_path_factory):
 @pytest.fixture(scope="module")
 def mexica_walk():
     """Return the line of a walk along a game with three seats."""
-    return json.dumps(probes.walk([selfplay.play_game("mexica", 1, 0, 4, 4)["record"]], 1, 1, 2, 1))
+    return json.dumps(probes.walk([selfplay.play_game("mexica", 1, 1, 4, 4)["record"]], 1, 1, 2, 1))
 
 
 def make(path, games, count, seed=1):

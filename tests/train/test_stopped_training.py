@@ -20,8 +20,8 @@ pytestmark = [
     pytest.mark.real("processes"),
 ]
 
-SETTINGS = Settings(games=12, iterations=4, deep=8, walks=8, rollout_iterations=2, networks=1, epochs=1, match=4,
-                    match_iterations=8)  # fmt: skip
+SETTINGS = Settings(games=12, players="2", iterations=4, deep=8, walks=8, rollout_iterations=2, networks=1, epochs=1,
+                    match=4, match_iterations=8)  # fmt: skip
 DATA = ("games.jsonl", "probes.jsonl")
 
 
@@ -92,7 +92,7 @@ def test_local_workers_that_die_and_a_killed_command_lose_nothing(expected, tmp_
     assert_same(tmp_path, expected)
 
 
-@pytest.mark.parametrize(("name", "count"), [("games.jsonl", 3), ("probes.jsonl", 2), ("match.jsonl", 1)])
+@pytest.mark.parametrize(("name", "count"), [("games.jsonl", 3), ("probes.jsonl", 2), ("match-2.jsonl", 1)])
 def test_ctrl_c_keeps_what_is_finished(expected, tmp_path, name, count):
     with start(tmp_path, start_new_session=True) as process:
         wait_for(tmp_path / name, count, process)
