@@ -133,10 +133,12 @@ def _value(found: dict[str, Any]) -> str:
 
 
 def _belief(found: dict[str, Any]) -> str:
+    before, after, error, uniform = (
+        "unknown" if found[name] is None else f"{found[name]:.3f}" for name in ("before", "after", "error", "uniform")
+    )
     return (
-        f"{found['before']:.3f} nats a hidden card before, {found['after']:.3f} after (difference ± "
-        f"{found['error']:.3f}), {found['uniform']:.3f} by a uniform deal, on {found['hands'][-1]:,} hands of other "
-        "games; belief.json"
+        f"{before} nats a hidden card before, {after} after (difference ± {error}), {uniform} by a uniform deal, on "
+        f"{found['hands'][-1]:,} hands of other games; belief.json"
     )
 
 

@@ -151,10 +151,12 @@ def log_likelihood(hands: Hands, weights: np.ndarray) -> np.ndarray:
     return found
 
 
-def report(hands: Hands, before: np.ndarray, after: np.ndarray) -> dict[str, float]:
+def report(hands: Hands, before: np.ndarray, after: np.ndarray) -> dict[str, float | None]:
     """Return nats a hidden card on the games to report on: of a uniform deal, of the weights in use ("before") and of
-    new ones ("after"), and the standard error of the difference of the last two ("error")."""
+    new ones ("after"), and the standard error of the difference of the last two ("error"); all None without a hand."""
     reported = hands.take(hands.parts == REPORT)
+    if not len(reported.held):
+        return dict.fromkeys(("uniform", "before", "after", "error"))
     cards = reported.held.sum()
     uniform, old, new = (log_likelihood(reported, weights) for weights in (np.zeros_like(before), before, after))
     return {
@@ -173,7 +175,7 @@ def _chances(hands: Hands, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     scores = np.clip(hands.inputs @ weights.astype(np.float32), -MOST_LOG_ODDS, MOST_LOG_ODDS)
     odds = np.where(hands.unseen, np.exp(scores), 0).astype(float)
     sizes = hands.held.sum(1)
-    rows, most = np.arange(len(sizes)), sizes.max()
+    rows, most = np.arange(len(sizes)), sizes.max(initial=0)
     sums = np.zeros((len(sizes), most + 1))
     sums[:, 0] = 1
     for card in range(odds.shape[1]):

@@ -38,6 +38,13 @@ def test_a_fit_finds_the_weights_by_which_hands_were_dealt():
     assert abs(belief.fit(few, others) - belief.fit(few, np.zeros(4))).max() > 0.5
 
 
+def test_without_hands_nothing_is_fitted_and_nothing_reported():
+    sample = hands(np.random.default_rng(3), np.zeros(2), 20)
+    none = sample.take(sample.parts == 99)
+    assert set(belief.report(none, np.zeros(2), np.ones(2)).values()) == {None}
+    assert (belief.fit(none, np.ones(2)) == 1).all()
+
+
 def test_the_likelihood_of_a_hand_is_that_of_all_hands_of_its_size():
     rng = np.random.default_rng(2)
     weights = np.array([1.0, -0.5], np.float32)
