@@ -107,17 +107,11 @@ def play_game(
             searches.append({"turn": len(turns), "decisions": found})
         turns.append(turn)
         position.push(turn)
+    made: dict[str, Any] = {"seed": seed, "iterations": iterations, "deep": deep, "players": list(players)}
+    made |= {"planners": planners, "game": index, "weights": weights.version}
     return {
         "game": game,
-        "made": {
-            "seed": seed,
-            "iterations": iterations,
-            "deep": deep,
-            "players": list(players),
-            "planners": planners,
-            "game": index,
-            "weights": weights.version,
-        },
+        "made": made,
         "record": {
             "game": game,
             "version": 1,
