@@ -1,5 +1,5 @@
 # The commands of the README and of CONTRIBUTING.md. `make install` is the set-up that most others need.
-.PHONY: help install demo test test-quick test-portable test-web mutation vendor bench strength profile lint lint-protos \
+.PHONY: help install demo test test-quick test-portable test-web mutation vendor bench strength strength-page profile lint lint-protos \
     debug-test sanitize fuzz dist wheel-test wheel-manylinux clean
 .DEFAULT_GOAL := install
 .DELETE_ON_ERROR:
@@ -104,8 +104,13 @@ bench: install
 	$(BIN)/python benchmarks/bench_rules.py
 	$(BIN)/python benchmarks/bench_search.py
 
-# Writes docs/strength.md and the table in the README from benchmarks/results.
+# Measures this release (about 12 hours on 2 cores) and writes docs/strength.md and the README's table; resumable.
+# (It plays what benchmarks/results lacks. SMALL=1: a plan of minutes, into build/strength; OPTIONS=--status: how far it is.)
 strength: install
+	$(BIN)/python benchmarks/measure.py $(if $(SMALL),--plan benchmarks/plans/small.toml --results build/strength) $(OPTIONS)
+
+# Writes docs/strength.md and the README's table from benchmarks/results, without a game.
+strength-page: install
 	$(BIN)/python benchmarks/strength.py
 
 # Where a search spends its instructions; OPTIONS=perf samples its time instead.

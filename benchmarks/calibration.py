@@ -361,14 +361,19 @@ def weights_of(games):
             if not one["forced"]
         ]
     )
-    inputs = np.column_stack([np.ones(len(found)), found[:, 1:3]])
-    weights = np.linalg.lstsq(inputs, found[:, 3], rcond=None)[0]
-    slopes = inputs * (found[:, 3] - inputs @ weights)[:, None]
-    sums = np.array([np.bincount(found[:, 0].astype(int), column) for column in slopes.T])
+    pairs = regression(found[:, 0].astype(int), found[:, 1:3], found[:, 3])
+    return dict(zip(["constant", "leaf", "search - leaf"], pairs, strict=True))
+
+
+def regression(groups, columns, won):
+    """Return the weights of a constant and of columns for what was won, each with its error by variance of groups."""
+    inputs = np.column_stack([np.ones(len(columns)), columns])
+    weights = np.linalg.lstsq(inputs, won, rcond=None)[0]
+    slopes = inputs * (won - inputs @ weights)[:, None]
+    sums = np.array([np.bincount(groups, column) for column in slopes.T])
     inverse = np.linalg.pinv(inputs.T @ inputs)
     errors = np.sqrt(np.diag(inverse @ (sums @ sums.T) @ inverse))
-    pairs = [(float(weight), float(error)) for weight, error in zip(weights, errors, strict=True)]
-    return dict(zip(["constant", "leaf", "search - leaf"], pairs, strict=True))
+    return [(float(weight), float(error)) for weight, error in zip(weights, errors, strict=True)]
 
 
 def tenths(games):

@@ -4,7 +4,7 @@
 
 Neighbours play matches with two seats, each deal on both seatings. Levels below 10 are limited by their iterations;
 level 10 has --top iterations a turn here, so that the machine does not matter. --pairs names the higher levels of the
-pairs to play (1: level 1 against `greedy`). Neighbours should be 70 to 210 Elo apart, and `greedy` should win 60 % or
+pairs to play (1: level 1 against `greedy`). Neighbours should be 100 to 200 Elo apart, and `greedy` should win 60 % or
 more against level 1.
 
 A journal is kept for each pair. Its name contains a checksum of what the two levels are and of the weights, so the same
@@ -24,7 +24,7 @@ from mexica_ai.analysis import levels
 from mexica_ai.analysis.search import weights_for
 from mexica_ai.game import registry
 
-NEAREST, FARTHEST = 70, 210  # Elo between neighbours
+NEAREST, FARTHEST = 100, 200  # Elo between neighbours
 GREEDY_SHARE = 0.6
 SEED = 101
 TIME_S = 60  # a turn; it must not limit the levels
@@ -37,6 +37,7 @@ def main():
     parser.add_argument("--blocks", type=positive(int), default=50, help="of two games, for each pair (default: 50)")
     parser.add_argument("--top", type=positive(int), default=8000, help="iterations of level 10 (default: 8000)")
     parser.add_argument("--pairs", type=int, nargs="+", default=range(1, 11), choices=range(1, 11), metavar="LEVEL")
+    parser.add_argument("--concurrency", type=positive(int), default=1, help="games at a time (default: 1)")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     args.journals.mkdir(parents=True, exist_ok=True)
@@ -56,7 +57,17 @@ def measure(args, level):
     journal = args.journals / f"{args.game}-{level}-{checksum}.jsonl"
     command = [sys.executable, "-P", "-m", "mexica_ai", "arena", "--game", args.game, "--players", "2"]
     command += ["--blocks", str(args.blocks), "--seed", str(SEED), "--time", str(TIME_S), "--journal", str(journal)]
-    command += ["--resume", "--format", "json", "--engine", specs[0], "--engine", specs[1]]
+    command += [
+        "--concurrency",
+        str(args.concurrency),
+        "--resume",
+        "--format",
+        "json",
+        "--engine",
+        specs[0],
+        "--engine",
+        specs[1],
+    ]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     found = json.loads(done.stdout)
     engine = found["engines"][0]

@@ -1,6 +1,6 @@
 """Writes docs/strength.md, the table in the README and the ratings of levels, from the results of one release.
 
-    python benchmarks/strength.py                   # make strength
+    python benchmarks/strength.py                   # make strength-page
     python benchmarks/strength.py add JOURNAL... [--commit COMMIT]
     mexica-ai arena ladder FOLDER --results benchmarks/results
 
@@ -9,7 +9,8 @@ when, where, by which command. The first engine of a match is the one that is me
 match from its journal of `mexica-ai arena`, on the machine that played it, and computes the figures as `arena report`
 does. The commit is that of the checkout; if another build has played, --commit names its commit. Results of other
 weights than those that ship do not count: the pages say "not measured" there. `levels` and `shares` are results of
-levels.py and calibration.py, and a `ladder` is the rating list that `mexica-ai arena ladder` writes.
+levels.py and calibration.py, and a `ladder` is the rating list that `mexica-ai arena ladder` writes. measure.py plays
+all that is planned for a release, and makes the results.
 """
 
 import argparse
@@ -25,7 +26,9 @@ from pathlib import Path
 from common import describe_machine
 
 import mexica_ai as ai
+from mexica_ai.analysis import levels
 from mexica_ai.analysis.levels import HIGHEST
+from mexica_ai.analysis.ratings import ANCHOR
 from mexica_ai.arena.journal import read_journal
 from mexica_ai.arena.play import describe_build
 from mexica_ai.arena.report import collect, evaluate
@@ -35,7 +38,7 @@ from mexica_ai.game import registry
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.strict import Nullable, Text, check_shape, choice, parse_json, quote
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 PAGE, README = ROOT / "docs" / "strength.md", ROOT / "README.md"
 RATINGS = ROOT / "mexica_ai" / "analysis" / "ratings.json"
@@ -76,7 +79,8 @@ SHAPES = {
         "build?": str,  # that played, as the journal names it
         "rival?": str,  # in words, where the spec of the others does not say it
     },
-    "levels": HEAD | {"levels": [{"level": int, "games": int, "elo": [Nullable(float)]}]},
+    "levels": HEAD
+    | {"levels": [{"level": int, "games": int, "elo": [Nullable(float)], "settings?": [Nullable(float)]}]},
     "ladder": {key: shape for key, shape in HEAD.items() if key not in ("commit", "machine")}
     | {
         "players": int,
@@ -97,7 +101,7 @@ SHAPES = {
             }
         ],
     },
-    "shares": HEAD | {"games": int, "tenths": [INTERVAL], "weight_of_search": INTERVAL},
+    "shares": HEAD | {"games": int, "tenths": [Nullable(INTERVAL)], "weight_of_search": INTERVAL},
 }
 
 
@@ -112,12 +116,19 @@ def main():
         if args.action == "add":
             for path in args.journals:
                 print(write_result(result_of(path, args.commit), RESULTS))
-        results = read_results(RESULTS)
-        for path, text in pages(results, README.read_text(encoding="utf-8")).items():
-            path.write_text(text, encoding="utf-8")
-        RATINGS.write_text(ratings(results), encoding="utf-8")
+        write_pages(RESULTS)
     except (MexicaAIError, OSError) as error:
         parser.exit(2, f"strength.py: error: {error}\n")
+
+
+def write_pages(folder):
+    """Write the pages and the ratings from the results of a folder; those of any but `RESULTS` into it."""
+    results = read_results(folder)
+    texts = pages(results, README.read_text(encoding="utf-8")) | {RATINGS: ratings(results)}
+    for path, text in texts.items():
+        to = path if folder == RESULTS else folder / "pages" / path.name
+        to.parent.mkdir(exist_ok=True)
+        to.write_text(text, encoding="utf-8")
 
 
 # --- results
@@ -141,12 +152,12 @@ def result_of(path, commit=None):
         raise NotationError(f"{path}: {found['forfeits']} games ended by a forfeit; expected none")
     if not found["blocks"]:
         raise NotationError(f"{path}: no block is complete")
-    build = build_of(path, collected.builds)
+    build = "; ".join(collected.builds) if commit else build_of(path, collected.builds)
     return {
         "format": 1,
         "kind": "match",
         "game": tournament.game,
-        "release": build.removeprefix("mexica-ai ").partition(",")[0],
+        "release": build.rpartition("mexica-ai ")[2].partition(",")[0],
         "weights": ships,
         "commit": commit or commit_of(path, build, tournament.game),
         "date": max(record["started_at"] for _, record in journal.games)[:10],
@@ -214,11 +225,18 @@ def git(*args):
 
 def write_result(result, folder):
     """Write a result to a file of its own, and return the file."""
-    engines = "-".join(dict.fromkeys(parse_spec(spec).kind for spec in result["engines"][1:]))
-    limit = "-".join(f"{key}{value:g}" for key, value in limits(result["engines"][0]).items())
-    path = folder / f"{result['game']}-{result['players']}-{column_of(result) or engines}-{limit}.json"
+    path = folder / f"{name_of(result)}.json"
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     return path
+
+
+def name_of(match):
+    """Return what the file of a match is called."""
+    engines = "-".join(dict.fromkeys(parse_spec(spec).kind for spec in match["engines"][1:]))
+    column = column_of(match)
+    kind = f"four-{engines}" if column == "four" else column or engines
+    limit = "-".join(f"{key}{value:g}" for key, value in limits(match["engines"][0]).items())
+    return f"{match['game']}-{match['players']}-{kind}-{limit}"
 
 
 def read_results(folder):
@@ -255,7 +273,7 @@ def check_levels(name, data):
 
 
 def check_shares(name, data):
-    if [len(pair) for pair in [*data["tenths"], data["weight_of_search"]]] != [2] * 11:
+    if len(data["tenths"]) != 10 or any(len(pair or "ab") != 2 for pair in [*data["tenths"], data["weight_of_search"]]):
         raise NotationError(f"{name}: expected ten tenths and the weight of the search, each with its standard error")
 
 
@@ -319,17 +337,18 @@ def pages(results, readme):
 
 
 def ratings(results):
-    """Return the text of mexica_ai/analysis/ratings.json: the levels in Elo above level 1, where they were measured.
+    """Return the text of mexica_ai/analysis/ratings.json: the levels in Elo, where they were measured.
 
-    A level is as far above level 1 as the steps between add up to; the errors of the steps are independent.
+    `greedy` has 1000; level 1 is as far from it, and each level from the one below, as its match says. The errors of
+    the matches are independent.
     """
     games = {}
     for result in results:
-        if result["kind"] != "levels" or result["weights"] != registry.get(result["game"]).weights().version:
+        if not is_of_levels_now(result):
             continue
         steps = {each["level"]: each["elo"] for each in result["levels"]}
-        mean, squares, chain = 0.0, [0.0, 0.0], [{"level": 1, "elo": [0, 0, 0]}]
-        for level in range(2, HIGHEST + 1):
+        mean, squares, chain = ANCHOR, [0.0, 0.0], []
+        for level in range(1, HIGHEST + 1):
             if level not in steps or None in steps[level]:
                 break
             step, low, high = steps[level]
@@ -337,14 +356,22 @@ def ratings(results):
             squares = [squares[0] + (step - low) ** 2, squares[1] + (high - step) ** 2]
             ends = mean - math.sqrt(squares[0]), mean + math.sqrt(squares[1])
             chain.append({"level": level, "elo": [round(mean), *map(round, ends)]})
-        greedy = None if 1 not in steps else -round(steps[1][0])
-        games[result["game"]] = {
-            "weights": result["weights"],
-            "date": result["date"],
-            "greedy": greedy,
-            "levels": chain,
-        }
-    return json.dumps({"format": 1, "games": games}, indent=1) + "\n"
+        if chain:
+            games[result["game"]] = {"weights": result["weights"], "date": result["date"], "levels": chain}
+    return json.dumps({"format": 2, "games": games}, indent=1) + "\n"
+
+
+def is_of_levels_now(result):
+    """Return whether a result is of the levels as they are, with the weights that ship."""
+    if result["kind"] != "levels" or result["weights"] != registry.get(result["game"]).weights().version:
+        return False
+    given = {each["level"]: each["settings"] for each in result["levels"] if "settings" in each}
+    return all(list(settings) == settings_of(level, result["game"]) for level, settings in given.items())
+
+
+def settings_of(level, game):
+    """Return the settings of a level as its results name them: iterations, deviation and noise on the priors."""
+    return list(dataclasses.astuple(levels.of(level, game)))
 
 
 def short_table(results):
@@ -422,11 +449,11 @@ def page(results, shipped):
         commands += [(name, result) for result in matches]
         text += table(rows)
         for result in results:
-            if result["game"] == game and result["kind"] == "levels":
+            if result["game"] == game and is_of_levels_now(result):
                 text += f"\n{LEVELS.format(date=result['date'])}\n\n"
                 known = {each["level"]: [elo(each["elo"]), each["games"]] for each in result["levels"]}
-                levels = [[level, *known.get(level, [NOT_MEASURED, ""])] for level in range(1, HIGHEST + 1)]
-                text += table([["level", "Elo above the one below", "games"], *levels])
+                rows = [[level, *known.get(level, [NOT_MEASURED, ""])] for level in range(1, HIGHEST + 1)]
+                text += table([["level", "Elo above the one below", "games"], *rows])
                 commands.append((name, result))
         for result in results:
             if result["game"] == game and result["kind"] == "ladder":
@@ -447,7 +474,8 @@ def played_by(result):
     """Return the commit and the machine of a result, or the builds of a ladder, whose games may be of many machines."""
     if result["kind"] == "ladder":
         return "; ".join(result["builds"])
-    return f"commit {result['commit']}, {result['machine']}"
+    builds = f" (builds: {result['build']})" if ";" in result.get("build", "") else ""
+    return f"commit {result['commit']}{builds}, {result['machine']}"
 
 
 def mean_of(result):
@@ -478,7 +506,8 @@ def shares_table(shares):
     rows = [["share that a search publishes", *heads]]
 
     def add(label, figures, form):
-        rows.append([label, *(form.format(*figures(r)) if r else NOT_MEASURED for r in measured)])
+        cells = [figures(result) if result else None for result in measured]
+        rows.append([label, *(form.format(*cell) if cell else NOT_MEASURED for cell in cells)])
 
     for tenth in range(10):
         add(f"{tenth / 10} to {(tenth + 1) / 10}", lambda r, tenth=tenth: r["tenths"][tenth], "{:+.3f} ({:.3f})")
@@ -496,9 +525,9 @@ def table(rows):
 INTRODUCTION = """\
 # Strength
 
-`make strength` writes this page from the files in `benchmarks/results`; it is not edited. All results are of the
-weights that ship with release {release}. Results of older weights are not shown; older pages are in git
-(`git show c57934e:benchmarks/STRENGTH.md`).
+`make strength` plays the matches of `benchmarks/plans/release.toml` that are not in `benchmarks/results` yet, and
+writes this page from there; it is not edited. All results are of the weights that ship with release {release}. Results
+of older weights are not shown; older pages are in git (`git show c57934e:benchmarks/STRENGTH.md`).
 
 Matches are played by `mexica-ai arena` ([arena.md](arena.md)). The first engine is the one that is measured; without
 `weights` an engine has those that ship. `greedy` plays the best next action by the same evaluation, again and again;
@@ -512,7 +541,8 @@ rating lists, `uct` explored twice as much as it does now.
 No engine here has been measured against strong human players.
 """
 LEVELS = """\
-How far each level is above the one below, level 1 above `greedy` (less than 0: below), {date}. The errors that levels
+How far each level is above the one below, level 1 above `greedy` (less than 0: below), {date}; level 10 with 8,000
+iterations a turn. The errors that levels
 make were chosen until the gaps fitted, partly by the same games, so the gaps are a little flattered:"""
 LADDER = """\
 Rating list, {players} seats, {games} games in {blocks} blocks, {date}: 400 points are a factor of ten in strength, and

@@ -27,7 +27,7 @@ from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.io.figures import is_time
 from mexica_ai.io.strict import quote
 from mexica_ai.rpc import wire
-from mexica_ai.server import answers, batches, handlers, paths, tracing
+from mexica_ai.server import answers, batches, handlers, paths, strength, tracing
 from mexica_ai.server.admission import DeadlineTooShortError
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.calls import Call, Question
@@ -191,8 +191,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             wire.check_size(turn, f"turns[{number}]")
             if not turn.actions:
                 raise paths.is_empty(f"turns[{number}].actions", "the actions of a turn or a random event")
-        if request.level:
-            levels.check(request.level)
+        strength.check(request)
         call, seed = _call(context), wire.seed_of(request)
         limits = self._scheduler.admission.clamp(**wire.limits_of(request.limits))
         start = await self._lightly(call, functools.partial(wire.position_from_message, path="start"), request.start)
@@ -206,7 +205,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             weights=weights,
             checks=request.checks,
             explain=request.explain,
-            level=request.level or levels.HIGHEST,
+            level=strength.level_of(start.game, request),
             candidates=min(request.num_candidates, self._config.max_candidates),
         )
         with paths.naming(paths.RECORD):
@@ -227,7 +226,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             self._scheduler.admission.clamp(**wire.limits_of(request.limits), unlimited=unlimited),
             wire.seed_of(request),
             min(request.num_candidates or DEFAULT_CANDIDATES, self._config.max_candidates),
-            request.level or levels.HIGHEST,
+            strength.level_before_reading(request),
             options=check_options(request.options, self._options),
             allow=request.allow or None,
             avoid=request.avoid,
@@ -241,7 +240,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         position = await self._lightly(call, _read_position, request.position)
         first_action_arguments(position, settings)  # before it waits for a slot
         weights = self._weights.get(position.game, request.weights)
-        return Question(position, dataclasses.replace(settings, weights=weights), request.HasField("seed"))
+        level = strength.level_of(position.game, request)
+        return Question(position, dataclasses.replace(settings, weights=weights, level=level), request.HasField("seed"))
 
     def _is_seen_forced(self, message: engine_pb2.Position) -> bool:
         """Return whether a rejected call, if it is looked at, has only one legal turn, which needs no slot."""
@@ -351,6 +351,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             answer.weights.add(game=weights.game, version=weights.version, sha256=weights.sha256, name=name)
         for option, (low, high) in self._options.items():
             answer.search_options.add(name=option, min=low, max=high)
+        answer.levels.extend(strength.messages())
         return answer
 
     async def _lightly(self, call: Call, function: Callable[[M], T], request: M, *, is_quick: bool = True) -> T:

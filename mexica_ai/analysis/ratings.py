@@ -1,8 +1,9 @@
 """How strong levels are, how strong a person is by the games against them, and which level comes next.
 
-Ratings are Elo above level 1 of a game: 100 more win 64 % of the games of two. Those of levels were measured with the
-weights that ship (`ratings.json`, which `make strength` writes); where they were not, each level counts as
-`ASSUMED_STEP` above the one below.
+Ratings are Elo, of each game by itself, in which the engine `greedy` has `ANCHOR`, as in the rating lists: 100 more win
+64 % of the games of two. Those of levels were measured with the weights that ship (`ratings.json`, which
+`benchmarks/strength.py` writes), level 10 with 8,000 iterations a turn; where they were not, level 1 counts as
+`ASSUMED_STEP` below `greedy`, and each level as that much above the one below.
 
 A person's rating is estimated from the last `MAX_GAMES` games, from what was likely before any (`PRIOR_MEAN`,
 `PRIOR_DEVIATION`). The chance to win a game of several seats is that of Luce's choice: each seat wins in proportion to
@@ -17,28 +18,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from types import MappingProxyType
 from typing import Any
 
 from mexica_ai.analysis import levels
 from mexica_ai.game.phrases import Phrase, phrase
+from mexica_ai.io.arguments import bad_option
 from mexica_ai.io.errors import NotationError
-from mexica_ai.io.strict import Nullable, check_shape, parse_json, quote
+from mexica_ai.io.strict import check_shape, parse_json, quote
 
+ANCHOR = 1000.0  # the rating of `greedy`
+MAX_ELO = 5000  # that may be asked for
 ASSUMED_STEP = 140.0  # Elo from a level to the next; about the mean of those measured
 TARGET = 0.55  # chance to win of a game that is worth playing
 START = 2  # the level recommended before any game
 MAX_GAMES = 30  # the last ones, for people get better
 FIRM_GAMES = 5  # a rating by fewer is said to be a guess
-PRIOR_MEAN, PRIOR_DEVIATION = 200.0, 350.0  # of a person's rating: about level 2 to 3, or far from it
+PRIOR_MEAN, PRIOR_DEVIATION = 200.0, 350.0  # of a person's Elo above level 1: about level 2 to 3, or far from it
 CONFIDENCE = 0.8  # of intervals
-_GRID = range(-1500, 3001, 10)  # ratings that are considered
+_GRID = range(-1500, 3001, 10)  # Elo above level 1 that are considered
 _SHAPE = {"format": int, "games": dict}
-_GAME = {"weights": str, "date": str, "greedy": Nullable(int), "levels": [{"level": int, "elo": [int]}]}
+_GAME = {"weights": str, "date": str, "levels": [{"level": int, "elo": [int]}]}
+RANKS = ("beginner", "casual", "club", "strong", "expert")  # of two levels each, from the lowest
 
 
 @dataclass(frozen=True)
 class Rating:
-    """A strength in Elo above level 1 of the game.
+    """A strength in Elo; `greedy` has 1000.
 
     Parameters
     ----------
@@ -115,15 +121,72 @@ def _measured() -> Mapping[str, Any]:
     return games
 
 
-def ratings_of(game: str) -> dict[int, Rating]:
+@cache
+def ratings_of(game: str) -> Mapping[int, Rating]:
     """Return the rating of each level in a game, measured or assumed, by level."""
     entry = _measured().get(game, {"levels": []})
-    measured = {each["level"]: Rating(*each["elo"]) for each in entry["levels"]}
-    found = {1: Rating(0.0, 0.0, 0.0, bool(measured))}
-    for level in range(2, levels.HIGHEST + 1):
-        assumed = found[level - 1].elo + ASSUMED_STEP
+    measured = {each["level"]: Rating(*map(float, each["elo"])) for each in entry["levels"]}
+    found: dict[int, Rating] = {}
+    assumed = ANCHOR - ASSUMED_STEP
+    for level in levels.LEVELS:
         found[level] = measured.get(level, Rating(assumed, assumed, assumed, False))
-    return found
+        assumed = found[level].elo + ASSUMED_STEP
+    return MappingProxyType(found)
+
+
+def level_of(game: str, elo: int) -> int:
+    """Return the level whose rating in a game is nearest to a rating; of two that are as near, the lower one.
+
+    Parameters
+    ----------
+    game : str
+        Its name.
+    elo : int
+        1 to `MAX_ELO`.
+
+    Raises
+    ------
+    SearchError
+        It is not such a rating; reason INVALID_OPTION.
+    """
+    check_elo(elo)
+    ratings = ratings_of(game)
+    return min(ratings, key=lambda level: abs(ratings[level].elo - elo))
+
+
+def check_elo(elo: int) -> None:
+    """Raise `SearchError` unless `elo` is an integer from 1 to `MAX_ELO`."""
+    if type(elo) is not int or not 1 <= elo <= MAX_ELO:
+        raise bad_option("elo", elo, f"an integer from 1 to {MAX_ELO}")
+
+
+def chosen_level(game: str, level: int, elo: int | None) -> int:
+    """Return the level that a caller asks for, by its number or by a rating.
+
+    Parameters
+    ----------
+    game : str
+        Its name.
+    level : int
+        1 to 10; 10 if only `elo` is given.
+    elo : int, optional
+        1 to `MAX_ELO`; None: `level` says it.
+
+    Raises
+    ------
+    SearchError
+        Both are given, or the rating is none; reason INVALID_OPTION.
+    """
+    if elo is None:
+        return level
+    if level != levels.HIGHEST:
+        raise bad_option("elo", elo, f"no rating beside level {level}")
+    return level_of(game, elo)
+
+
+def rank_of(level: int) -> Phrase:
+    """Return the word for players as good as a level is meant to be; `mexica_ai.analysis.words.say` says it."""
+    return phrase(f"rank.{RANKS[(level - 1) * len(RANKS) // levels.HIGHEST]}")
 
 
 def describe_level(game: str, level: int) -> Phrase | None:
@@ -139,15 +202,8 @@ def describe_level(game: str, level: int) -> Phrase | None:
     rating = ratings_of(game)[level]
     if not rating.is_measured:
         return None
-    if level > 1:
-        return phrase("rating.above_first", elo=_whole(rating.elo), low=_whole(rating.low), high=_whole(rating.high))
-    if (greedy := _measured()[game]["greedy"]) is None:
-        return None
-    return phrase("rating.below_greedy" if greedy > 0 else "rating.above_greedy", elo=_whole(abs(greedy)))
-
-
-def _whole(elo: float) -> str:
-    return f"{elo:.0f}"
+    elo, low, high = (f"{each:.0f}" for each in (rating.elo, rating.low, rating.high))
+    return phrase("rating", rank=rank_of(level), elo=elo, low=low, high=high)
 
 
 def chance_to_win(rating: float, others: Sequence[float]) -> float:
@@ -172,10 +228,11 @@ def rate(games: Sequence[Played], game: str) -> Rating:
     """
     for number, played in enumerate(games):
         _check(played, f"games[{number}]")
-    by_level = ratings_of(game)
+    first = ratings_of(game)[1].elo
+    by_level = {level: rating.elo - first for level, rating in ratings_of(game).items()}
     found = [-(((elo - PRIOR_MEAN) / PRIOR_DEVIATION) ** 2) / 2 for elo in _GRID]
     for played, times in Counter(games[-MAX_GAMES:]).items():
-        others = [by_level[level].elo for level in played.levels]
+        others = [by_level[level] for level in played.levels]
         for number, elo in enumerate(_GRID):
             chance = chance_to_win(elo, others)
             found[number] += times * (played.share * math.log(chance) + (1 - played.share) * math.log1p(-chance))
@@ -185,7 +242,7 @@ def rate(games: Sequence[Played], game: str) -> Rating:
     mean = math.fsum(weight * elo for weight, elo in zip(weights, _GRID, strict=True)) / total
     tail = (1 - CONFIDENCE) / 2
     low, high = (_quantile(weights, total * part) for part in (tail, 1 - tail))
-    return Rating(mean, low, high, bool(games))
+    return Rating(first + mean, first + low, first + high, bool(games))
 
 
 def _check(played: Played, path: str) -> None:

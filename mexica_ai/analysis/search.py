@@ -24,6 +24,7 @@ from mexica_ai.analysis.limits import (
     Limits,
     out_of_memory,
 )
+from mexica_ai.analysis.ratings import chosen_level
 from mexica_ai.analysis.results import Candidate, FirstAction, Forecast, Result
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.analysis.stopping import Stop
@@ -48,6 +49,7 @@ def best_turn(
     seed: int | None = None,
     candidates: int = DEFAULT_CANDIDATES,
     level: int = levels.HIGHEST,
+    elo: int | None = None,
     weights: Weights | str | os.PathLike[str] | None = None,
     evaluator: Evaluator | None = None,
     batch_size: int = DEFAULT_BATCH,
@@ -78,6 +80,9 @@ def best_turn(
     level : int
         Strength of play, 1 to 10 (`mexica_ai.analysis.levels`): 10 uses all the time it is given and plays the best
         turn it finds; lower levels search less and choose among turns that are nearly as good.
+    elo : int, optional
+        Instead of `level`: a rating, 1 to 5000, where the engine `greedy` has 1000; the level whose rating in the game
+        is nearest plays (`mexica_ai.analysis.ratings`).
     weights : Weights or path-like, optional
         Weights of the evaluation and the policy: a file that `mexica-ai train` wrote, or the value that
         `mexica_ai.game.registry.load_weights_file` returns for one. By default those that ship.
@@ -110,7 +115,8 @@ def best_turn(
         another seat (NOT_ITS_VIEW).
     SearchError
         If a limit is invalid (reason INVALID_LIMITS), the seed is (INVALID_SEED), the weights belong to
-        another game (INVALID_WEIGHTS), or if the memory or the threads cannot be had (OUT_OF_MEMORY, NO_THREADS).
+        another game (INVALID_WEIGHTS), `elo` is no rating or given beside a level (INVALID_OPTION), or if the memory or
+        the threads cannot be had (OUT_OF_MEMORY, NO_THREADS).
         Or if `allow` and `avoid` leave no legal action (NO_FIRST_ACTION).
     IllegalActionError
         If an action of `allow` or `avoid` is not legal.
@@ -123,7 +129,7 @@ def best_turn(
         Limits(time_s, iterations, memory_mb, threads),
         seed,
         candidates,
-        level,
+        chosen_level(position.game, level, elo),
         weights,
         evaluator,
         batch_size,
@@ -146,6 +152,7 @@ def analyze(
     seed: int | None = None,
     candidates: int = DEFAULT_CANDIDATES,
     level: int = levels.HIGHEST,
+    elo: int | None = None,
     interval_s: float = DEFAULT_INTERVAL_S,
     weights: Weights | str | os.PathLike[str] | None = None,
     evaluator: Evaluator | None = None,
@@ -162,7 +169,16 @@ def analyze(
     """
     limits = Limits(time_s, iterations, memory_mb, threads, unlimited=True)
     settings = SearchSettings(
-        limits, seed, candidates, level, weights, evaluator, batch_size, allow=allow, avoid=avoid, batches=batches
+        limits,
+        seed,
+        candidates,
+        chosen_level(position.game, level, elo),
+        weights,
+        evaluator,
+        batch_size,
+        allow=allow,
+        avoid=avoid,
+        batches=batches,
     )
     return SearchRun(position, settings).results(interval_s)
 

@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> int:
     if len(specs) > 1:
         return _compare(args, specs, position, limits)
     (spec,) = specs
-    defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "seed", "weights")}
+    defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "elo", "seed", "weights")}
     with common.stop_on_interrupt() as stop, make_engine(spec, **defaults) as engine:
         engine.restrict(args.allow, args.avoid or ())
         results = common.in_thread(

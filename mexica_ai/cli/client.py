@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import queue
@@ -201,7 +202,7 @@ def _add_search_options(parser: argparse.ArgumentParser, has_level: bool = True)
 
 def _search_options(args: argparse.Namespace) -> dict[str, Any]:
     names = {"time": "time_s", "memory": "memory_mb"}
-    keys = ("time", "iterations", "memory", "threads", "level", "seed", "weights")
+    keys = ("time", "iterations", "memory", "threads", "level", "elo", "seed", "weights")
     return {names.get(key, key): getattr(args, key) for key in keys}
 
 
@@ -380,6 +381,7 @@ def _annotate(args: argparse.Namespace, client: Client) -> int:
             seed=args.seed,
             weights=args.weights,
             level=args.level,
+            elo=args.elo,
             first_turn=indices.start if indices else 0,
             num_turns=len(indices) if indices else 0,
             explain=args.explain,
@@ -428,6 +430,9 @@ def _info(args: argparse.Namespace, client: Client) -> None:
     for weights in info["weights"]:
         terminal.say(f"weights of {weights['game']}: {weights['version']} ({weights['name']})")
     terminal.say(f"levels {info['lowest_level']} to {info['highest_level']}; {info['default_time_s']:g} s unless asked")
+    for game, levels in itertools.groupby(info["levels"], key=lambda level: level["game"]):
+        rated = ", ".join(f"{each['level']} {each['rank']} {each['rating']:.0f}" for each in levels)
+        terminal.say(f"ratings of the levels of {game}: {rated}")
     for option in info["search_options"]:
         terminal.say(f"option {option['name']}: {option['min']:g} to {option['max']:g}")
     terminal.say("at most " + ", ".join(f"{name} {value:g}" for name, value in info["caps"].items()))

@@ -88,17 +88,29 @@ def add_search_options(
         help=f"threads that search (default: {threads_default})",
     )
     if has_level:
-        options.add_argument(
-            "--level",
-            type=argument(KEYS["level"]),
-            metavar="N",
-            help=f"strength of play of mcts, 1 to {levels.HIGHEST} (default: {levels.HIGHEST}, full strength)",
-        )
+        add_level_options(options, f"strength of play of mcts, 1 to {levels.HIGHEST}", ", full strength")
     options.add_argument(
         "--seed",
         type=argument(KEYS["seed"]),
         metavar="N",
         help="seed of everything random, 0 to 2**63 - 1 (default: drawn, and reported)",
+    )
+
+
+def add_level_options(parser: argparse._ActionsContainer, what: str, of_default: str = "") -> None:
+    """Add `--level` and `--elo`, at most one of which may be given."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--level",
+        type=argument(KEYS["level"]),
+        metavar="N",
+        help=f"{what} (default: {levels.HIGHEST}{of_default})",
+    )
+    group.add_argument(
+        "--elo",
+        type=argument(KEYS["elo"]),
+        metavar="RATING",
+        help="the level whose rating in the game is nearest; greedy has 1000 (see `mexica-ai levels`)",
     )
 
 
@@ -146,10 +158,10 @@ def search_defaults(args: argparse.Namespace, spec: EngineSpec) -> dict[str, Any
     SearchError
         The engine's kind does not take an option that was given.
     """
-    for key, what in (("level", "levels"), ("weights", "weights")):
+    for key, what in (("level", "levels"), ("elo", "levels"), ("weights", "weights")):
         if getattr(args, key) is not None and key not in KINDS[spec.kind].keys:
             raise SearchError(f"--{key}: the engine {spec.kind} has no {what}", reason="INVALID_LIMITS")
-    keys = ("time", "iterations", "memory", "threads", "level", "seed", "weights")
+    keys = ("time", "iterations", "memory", "threads", "level", "elo", "seed", "weights")
     return {key: getattr(args, key) for key in keys}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.own_results import MIXED, OwnResult, Row, next_level, result_of, statistics
-from mexica_ai.analysis.ratings import describe_level, ratings_of
+from mexica_ai.analysis.ratings import describe_level, rank_of, ratings_of
 from mexica_ai.analysis.words import say
 from mexica_ai.cli import common
 from mexica_ai.cli.records import read_records
@@ -21,8 +21,10 @@ from mexica_ai.io.errors import MexicaAIError
 
 SUMMARY = "list the levels of play of a game, and own results against them"
 DESCRIPTION = """\
-List the levels of play of a game: their names, how they play, and how strong
-they are in Elo, where that was measured (docs/strength.md).
+List the levels of play of a game: their names, how they play, for whom they
+are, and their ratings in Elo, where `greedy` has 1000; in brackets the 95 %
+interval, where they were measured (docs/strength.md). --elo of other commands
+chooses the level with the nearest rating.
 
 With --records, read games that `mexica-ai play` or the page has kept, and print
 the results of a person in them by game and level, and the level that comes
@@ -48,7 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     common.add_json_option(
         parser,
-        "print one JSON object: game, levels (level, name, words, elo or null), and with --records results and next",
+        "print one JSON object: game, levels (level, name, rank, words, rating, elo or null), and with --records "
+        "results and next",
     )
 
 
@@ -65,8 +68,10 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(data))
         return 0
     for level in levels.LEVELS:
-        one, strength = levels.character_of(level), describe_level(args.game, level)
-        terminal.say(f"{level:>2}  {one.name}: {one.words}", *([f"    {say(strength)}"] if strength else []))
+        one, rating = levels.character_of(level), ratings_of(args.game)[level]
+        measured = describe_level(args.game, level)
+        strength = f"{say(rank_of(level))}, rated {rating.elo:.0f}, not measured" if measured is None else say(measured)
+        terminal.say(f"{level:>2}  {one.name}: {one.words}", f"    {strength}")
     if found is not None:
         terminal.say("", *(_describe(row) for row in rows), *terminal.wrap(say(found.phrase)))
     return 0
@@ -77,7 +82,8 @@ def _levels_json(game: str) -> list[dict[str, Any]]:
     for level, rating in ratings_of(game).items():
         one = levels.character_of(level)
         elo = [rating.elo, rating.low, rating.high] if rating.is_measured else None
-        found.append({"level": level, "name": one.name, "words": one.words, "elo": elo})
+        words = {"name": one.name, "rank": say(rank_of(level)), "words": one.words}
+        found.append({"level": level, **words, "rating": rating.elo, "elo": elo})
     return found
 
 

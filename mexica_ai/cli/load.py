@@ -115,6 +115,7 @@ def run(args: argparse.Namespace) -> int:
         "memory_mb": args.memory,
         "threads": args.threads,
         "level": args.level,
+        "elo": args.elo,
     }
     plan = load.Plan(
         args.duration, args.callers or 1, args.rate, args.deadline, seed, search, has_own_channels=args.own_channels

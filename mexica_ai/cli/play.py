@@ -88,12 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--time", type=common.argument(KEYS["time"]), metavar="SECONDS", help="time of an engine's turn (default: 1)"
     )
-    parser.add_argument(
-        "--level",
-        type=common.argument(KEYS["level"]),
-        metavar="N",
-        help="strength of the engines, 1 to 10 (default: 10)",
-    )
+    common.add_level_options(parser, "strength of the engines, 1 to 10")
     parser.add_argument(
         "--record",
         metavar="FILE",
@@ -149,8 +144,8 @@ def run(args: argparse.Namespace) -> int:
             if seat not in persons:
                 spec = parse_spec(chosen.get(seat, args.engine))
                 defaults = {"time": args.time or 1.0}
-                if args.level is not None and "level" in KINDS[spec.kind].keys:
-                    defaults["level"] = args.level
+                if "level" in KINDS[spec.kind].keys:
+                    defaults |= {key: getattr(args, key) for key in ("level", "elo")}
                 engines[seat] = stack.enter_context(make_engine(spec, **defaults))
         adviser = stack.enter_context(make_engine(parse_spec("mcts")))
         Talk(Session(position, engines, record, lines), adviser, record).play()

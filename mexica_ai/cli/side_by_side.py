@@ -86,7 +86,7 @@ def search(
     with contextlib.ExitStack() as stack, common.stop_on_interrupt() as stop:
         engines = []
         for spec in specs:
-            defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "weights")}
+            defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "elo", "weights")}
             engines.append(stack.enter_context(make_engine(spec, **defaults)))
             engines[-1].restrict(args.allow, args.avoid or ())
         for engine in engines:

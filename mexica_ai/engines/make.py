@@ -18,7 +18,7 @@ def make_engine(spec: str | EngineSpec, **defaults: Any) -> Engine:
     spec : str or EngineSpec
         See `parse_spec`.
     **defaults
-        Values (time, iterations, threads, memory, level, seed, weights) for keys that the spec does not give,
+        Values (time, iterations, threads, memory, level, elo, seed, weights) for keys that the spec does not give,
         for example the options of a command line. None counts as not given. `weights` may also be `Weights`.
 
     Returns

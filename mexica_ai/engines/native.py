@@ -18,6 +18,7 @@ from cext.core.learning.weights import Weights
 from cext.core.search.options import OPTIONS
 from mexica_ai.analysis.levels import HIGHEST
 from mexica_ai.analysis.limits import DEFAULT_BATCH, Limits
+from mexica_ai.analysis.ratings import chosen_level
 from mexica_ai.analysis.results import Candidate, Result
 from mexica_ai.analysis.search import SearchRun, weights_for
 from mexica_ai.analysis.settings import SearchSettings
@@ -78,7 +79,7 @@ class MctsEngine(_WeightedEngine):
             limits,
             seed,
             candidates,
-            level=self.spec.options.get("level", self._defaults.get("level", HIGHEST)),
+            level=self._level(position.game),
             weights=self._weights_for(position.game),
             evaluator=self._evaluator,
             **self._batches,
@@ -86,6 +87,13 @@ class MctsEngine(_WeightedEngine):
             **self._first_actions,
         )
         return SearchRun(position, settings)
+
+    def _level(self, game: str) -> int:
+        """Return the level that the spec asks for, or else its defaults."""
+        for asked in (self.spec.options, self._defaults):
+            if asked.keys() & {"level", "elo"}:
+                return chosen_level(game, asked.get("level", HIGHEST), asked.get("elo"))
+        return HIGHEST
 
     def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop) -> Result:
         return _result(self._run(position, limits, seed, candidates), stop)

@@ -15,6 +15,7 @@ from typing import Any
 from cext.core.search.options import OPTIONS
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.limits import MAX_BATCH, MAX_MEMORY_MB, MAX_THREADS
+from mexica_ai.analysis.ratings import MAX_ELO
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S, is_time
 from mexica_ai.io.suggest import did_you_mean
@@ -127,6 +128,7 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "margin": seconds,
     "width": whole_number(1, 100_000),
     "level": whole_number(1, levels.HIGHEST),
+    "elo": whole_number(1, MAX_ELO),
     "temper": whole_number(0),
     "seed": whole_number(0),
     "name": _printable("a label of printable characters"),
@@ -174,7 +176,7 @@ KINDS = {
     "mcts": EngineKind(
         "mexica_ai.engines.native:MctsEngine",
         "the search of this project",
-        (*_BUDGET, "level", "weights", "evaluator", "batch", "batches", *SEARCH_OPTIONS),
+        (*_BUDGET, "level", "elo", "weights", "evaluator", "batch", "batches", *SEARCH_OPTIONS),
         is_restrictable=True,
     ),
     "uct": EngineKind("mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions", _ONE_THREAD),
@@ -299,12 +301,14 @@ def parse_spec(text: str) -> EngineSpec:
     for name in ("batch", "batches"):
         if name in options and "evaluator" not in options:
             raise error(f"{name} is given without evaluator; expected both")
+    if "level" in options and "elo" in options:
+        raise error("level and elo are given; expected one of them")
     return EngineSpec(head, target, options)
 
 
 def level_spec(text: str) -> str:
-    """Return the spec that names an opponent: ``level=3`` is short for ``mcts,level=3``."""
-    return f"mcts,{text}" if text.startswith("level=") else text
+    """Return the spec that names an opponent: ``level=3`` is short for ``mcts,level=3``, ``elo=`` likewise."""
+    return f"mcts,{text}" if text.startswith(("level=", "elo=")) else text
 
 
 def _scan_value(text: str, at: int, error: Callable[[str], NotationError]) -> tuple[str, int]:

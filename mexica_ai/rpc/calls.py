@@ -6,18 +6,15 @@ They open no connection: a client makes the calls that are described here.
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, cast, overload
 
 from google.protobuf.message import Message
 
-from mexica_ai.analysis import levels
 from mexica_ai.analysis.annotate import TurnEvaluation, check_played
 from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, Limits
 from mexica_ai.analysis.results import Result
-from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game import registry
 from mexica_ai.game.details import ActionDetail
@@ -30,7 +27,7 @@ from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError, Viola
 from mexica_ai.io.figures import check_seed
 from mexica_ai.io.strict import quote
 from mexica_ai.io.terminal import shorten
-from mexica_ai.rpc import failures, wire
+from mexica_ai.rpc import failures, fields, wire
 from mexica_ai.rpc.details import detail_from_message
 from mexica_ai.v1 import engine_pb2
 
@@ -139,6 +136,7 @@ class Calls:
         seed: int | None = None,
         candidates: int = DEFAULT_CANDIDATES,
         level: int | None = None,
+        elo: int | None = None,
         weights: str | None = None,
         allow: Sequence[str] | None = None,
         avoid: Sequence[str] = (),
@@ -162,6 +160,8 @@ class Calls:
             How many turns the result lists at most, from 1.
         level : int, optional
             Strength of play, 1-10; None: 10.
+        elo : int, optional
+            Instead of `level`: a rating, 1-5000; the server plays the level whose rating in the game is nearest.
         weights : str, optional
             The name of one of the server's sets of weights for the game (`engine_info` lists them); None:
             those that ship with the server.
@@ -194,10 +194,10 @@ class Calls:
             or the name of the gRPC status where the server gave none, and `retry_after_s` says when a retry
             makes sense, if the server said so.
         """
-        limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
+        limits = fields.limits_message(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
         request = engine_pb2.BestTurnRequest(
-            **_search(position, limits, seed, candidates, level, weights),
-            **_restrictions(allow, avoid, options),
+            **fields.search(position, limits, seed, candidates, level, elo, weights),
+            **fields.restrictions(allow, avoid, options),
             with_first_actions=first_actions,
         )
         return Call("BestTurn", request, self._reader(position), _timeout(time_s, timeout_s), stop)
@@ -218,9 +218,10 @@ class Calls:
     ) -> Call[Result]:
         """Do what `best_turn` does, within `limits`: for engines."""
         names = ("time_s", "iterations", "memory_mb", "threads")
-        message = _limits(**{name: getattr(limits, name) for name in names})
+        message = fields.limits_message(**{name: getattr(limits, name) for name in names})
         request = engine_pb2.BestTurnRequest(
-            **_search(position, message, seed, candidates, None, weights), **_restrictions(allow, avoid, None)
+            **fields.search(position, message, seed, candidates, None, None, weights),
+            **fields.restrictions(allow, avoid, None),
         )
         return Call("BestTurn", request, self._reader(position), _timeout(limits.time_s, timeout_s), stop)
 
@@ -236,6 +237,7 @@ class Calls:
         seed: int | None = None,
         candidates: int = DEFAULT_CANDIDATES,
         level: int | None = None,
+        elo: int | None = None,
         weights: str | None = None,
         first_actions: bool = False,
         options: Mapping[str, float] | None = None,
@@ -249,7 +251,7 @@ class Calls:
             Read as the server takes them, in a thread of their own.
         timeout_s : float, optional
             Deadline of the whole call in seconds; None: none.
-        time_s, iterations, threads, memory_mb, seed, candidates, level, weights, first_actions, options
+        time_s, iterations, threads, memory_mb, seed, candidates, level, elo, weights, first_actions, options
             Of each search, as for `best_turn`.
 
         Yields
@@ -264,16 +266,17 @@ class Calls:
         SearchError
             The call failed, such as with reason SHUTTING_DOWN; positions without a result can be sent again.
         """
-        limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
-        fields = _search(None, limits, seed, candidates, level, weights) | _restrictions(None, (), options)
-        fields["with_first_actions"] = first_actions
+        limits = fields.limits_message(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
+        shared = fields.search(None, limits, seed, candidates, level, elo, weights)
+        shared |= fields.restrictions(None, (), options)
+        shared["with_first_actions"] = first_actions
 
         seats: dict[str, int] = {}  # of the positions without a result
 
         def requests() -> Iterator[engine_pb2.BestTurnsRequest]:
             for index, position in enumerate(positions):
                 seats[str(index)] = position.players
-                search = engine_pb2.BestTurnRequest(**{**fields, "position": wire.position_to_message(position)})
+                search = engine_pb2.BestTurnRequest(**{**shared, "position": wire.position_to_message(position)})
                 yield engine_pb2.BestTurnsRequest(id=str(index), search=search)
 
         def read(answer: Any) -> tuple[int, Result | MexicaAIError]:
@@ -299,6 +302,7 @@ class Calls:
         seed: int | None = None,
         candidates: int = DEFAULT_CANDIDATES,
         level: int | None = None,
+        elo: int | None = None,
         interval_s: float | None = None,
         weights: str | None = None,
         unlimited: bool = False,
@@ -315,10 +319,10 @@ class Calls:
         called with the same `analysis_id`; closing the iterator ends any search. Other parameters and errors
         are those of `best_turn`; without `timeout_s` an unlimited call has no deadline.
         """
-        limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
+        limits = fields.limits_message(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
         request = engine_pb2.AnalyzeRequest(
-            **_search(position, limits, seed, candidates, level, weights),
-            **_restrictions(allow, avoid, options),
+            **fields.search(position, limits, seed, candidates, level, elo, weights),
+            **fields.restrictions(allow, avoid, options),
             with_first_actions=first_actions,
             interval_s=interval_s or 0,
             unlimited=unlimited,
@@ -349,6 +353,7 @@ class Calls:
         explain: bool = False,
         checks: int = 0,
         level: int | None = None,
+        elo: int | None = None,
         candidates: int = 0,
         timeout_s: float | None = None,
     ) -> Call[TurnEvaluation]:
@@ -359,9 +364,7 @@ class Calls:
         turns considered as `candidates` says. There is no deadline unless
         `timeout_s` sets one.
         """
-        limits = _limits(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
-        if level is not None:
-            levels.check(level)
+        limits = fields.limits_message(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
         data = parse_record(record) if isinstance(record, (str, bytes)) else record
         check_played(data)
         turns, start = data["turns"], Position.from_json(data["start"])
@@ -372,11 +375,11 @@ class Calls:
             seed=check_seed(seed),
             first_turn=first_turn,
             num_turns=num_turns,
-            weights=_weights(weights),
+            weights=fields.weights_name(weights),
             explain=explain,
             checks=checks,
-            level=level or 0,
             num_candidates=candidates,
+            **fields.strength(level, elo),
         )
 
         def read(answer: Any) -> TurnEvaluation:
@@ -528,63 +531,6 @@ class Calls:
             f"server {self._name}: its answer cannot be read: {problem}; expected a server of this project",
             reason="BAD_ANSWER",
         )
-
-
-def _search(
-    position: Position | None,
-    limits: engine_pb2.Limits,
-    seed: int | None,
-    candidates: int,
-    level: int | None,
-    weights: str | None,
-) -> dict[str, Any]:
-    """Return the fields that requests to search share, checked as a local search checks them; None: no position."""
-    if type(candidates) is not int or not 1 <= candidates < 2**31:
-        raise SearchError(
-            f"candidates: given {quote(candidates)}; expected an integer above 0",
-            reason="INVALID_LIMITS",
-            path="candidates",
-        )
-    if level is not None:
-        levels.check(level)
-    return {
-        "position": None if position is None else wire.position_to_message(position),
-        "limits": limits,
-        "seed": check_seed(seed),
-        "num_candidates": candidates,
-        "level": level or 0,
-        "weights": _weights(weights),
-    }
-
-
-def _restrictions(
-    allow: Sequence[str] | None, avoid: Sequence[str], options: Mapping[str, float] | None
-) -> dict[str, Any]:
-    """Return the fields that restrict a search, checked as a local search checks them."""
-    given = SearchSettings(Limits(unlimited=True), 0, options=options or {}, allow=allow, avoid=avoid)
-    if given.allow == ():
-        raise SearchError(
-            "allow: given no action; expected at least one, or None for any", reason="NO_FIRST_ACTION", path="allow"
-        )
-    return {"allow": given.allow, "avoid": given.avoid, "options": dict(given.options)}
-
-
-def _weights(name: str | None) -> str:
-    if name is None:
-        return ""
-    if not (isinstance(name, str) and re.fullmatch(wire.WEIGHTS_NAME, name)):
-        raise SearchError(
-            f"weights: given {quote(name)}; expected the name of a set of the server: 1 to 64 letters, digits and ._-",
-            reason="INVALID_WEIGHTS",
-            path="weights",
-        )
-    return name
-
-
-def _limits(**limits: Any) -> engine_pb2.Limits:
-    given = {name: value for name, value in limits.items() if value is not None}
-    Limits(**given, unlimited=True)
-    return engine_pb2.Limits(**given)
 
 
 def _timeout(time_s: float | None, timeout_s: float | None) -> float:

@@ -210,6 +210,7 @@ class Server:
             "lowest_level": 1,
             "highest_level": 10,
             "default_time_s": 1,
+            "levels": [{"game": self.text, "level": 1, "rank": self.text, "rating": 1.0}],
             "caps": {self.text: 1.0},
             "search_options": [{"name": self.text, "min": 0.0, "max": 1.0}],
         }

@@ -22,12 +22,14 @@ def test_levels_are_listed_with_what_was_measured(capsys):
     assert main(["levels", "mexica", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["levels"]
     assert [each["level"] for each in found] == list(levels.LEVELS)
-    assert found[0]["elo"] == [0, 0, 0]
+    assert (found[0]["rank"], found[9]["rank"]) == ("beginner", "expert")
+    assert found[2]["elo"][0] == found[2]["rating"]
     assert found[2]["elo"][1] < found[2]["elo"][0] < found[2]["elo"][2]
     assert main(["levels", "nim"]) == 0
     out = capsys.readouterr().out
     assert all(f"{one.name}: {one.words}" in out for one in map(levels.character_of, levels.LEVELS))
-    assert "Elo" not in out
+    assert out.count(", not measured") == 10
+    assert "beginner, rated 860, not measured" in out
 
 
 def test_own_results_are_those_of_the_person(tmp_path, capsys):

@@ -49,9 +49,14 @@ def test_the_ratings_of_levels_are_what_the_results_give(strength):
     ]
     measured = json.loads((RESULTS / "mexica-levels.json").read_text())
     found = json.loads(strength["ratings"]([measured | {"levels": steps}]))["games"]["mexica"]
-    assert found["greedy"] == 40
-    # The errors 30 and 40 add up to 50; above a level that was not measured nothing is known.
-    assert [each["elo"] for each in found["levels"]] == [[0, 0, 0], [100, 70, 130], [150, 100, 200]]
+    # `greedy` has 1000. The errors 20, 30 and 40 add up to 54; above a level that was not measured nothing is known.
+    assert [each["elo"] for each in found["levels"]] == [[960, 940, 980], [1060, 1024, 1096], [1110, 1056, 1164]]
+    # Levels that err otherwise now were measured in vain; and without `greedy` there is no anchor.
+    old = [each | {"settings": [30, 0.5, 5.0]} for each in steps]
+    assert json.loads(strength["ratings"]([measured | {"levels": old}]))["games"] == {}
+    now = [each | {"settings": strength["settings_of"](each["level"], "mexica")} for each in steps]
+    assert json.loads(strength["ratings"]([measured | {"levels": now}]))["games"] == {"mexica": found}
+    assert json.loads(strength["ratings"]([measured | {"levels": steps[1:]}]))["games"] == {}
     assert json.loads(strength["ratings"]([measured | {"weights": "0" * 12}]))["games"] == {}
 
 

@@ -23,21 +23,28 @@ from mexica_ai.analysis.own_results import (
     trend_of,
 )
 from mexica_ai.analysis.ratings import (
+    ANCHOR,
     ASSUMED_STEP,
+    MAX_ELO,
     PRIOR_MEAN,
     START,
     TARGET,
     Played,
     chance_to_win,
     describe_level,
+    level_of,
+    rank_of,
     rate,
     ratings_of,
     recommend,
 )
 from mexica_ai.analysis.words import say, words
+from mexica_ai.cli.main import main
+from mexica_ai.engines import make_engine
+from mexica_ai.engines.specs import level_spec
 from mexica_ai.game import registry
 from mexica_ai.game.records import make_record
-from mexica_ai.io.errors import NotationError
+from mexica_ai.io.errors import NotationError, SearchError
 
 games_played = st.lists(
     st.builds(
@@ -72,7 +79,6 @@ def test_all_languages_have_all_texts_with_the_same_gaps():
 def test_each_level_is_above_the_one_below(game):
     found = ratings_of(game)
     assert list(found) == list(levels.LEVELS)
-    assert found[1].elo == 0
     for level in range(2, levels.HIGHEST + 1):
         assert found[level].elo > found[level - 1].elo
         assert found[level].low <= found[level].elo <= found[level].high
@@ -80,18 +86,79 @@ def test_each_level_is_above_the_one_below(game):
 
 def test_what_was_not_measured_is_assumed_and_not_described():
     found = ratings_of("nim")
-    assert [found[level].elo for level in (1, 2, 10)] == [0, ASSUMED_STEP, 9 * ASSUMED_STEP]
+    assert [found[level].elo - ANCHOR for level in (1, 2, 10)] == [-ASSUMED_STEP, 0, 8 * ASSUMED_STEP]
     assert not any(rating.is_measured for rating in found.values())
     assert {describe_level("nim", level) for level in levels.LEVELS} == {None}
-    tzolkin = ratings_of("tzolkin")
-    assert not tzolkin[10].is_measured
-    assert tzolkin[10].elo == tzolkin[9].elo + ASSUMED_STEP
-    assert describe_level("tzolkin", 10) is None
-    rating = ratings_of("mexica")[3]
-    expected = f"about {rating.elo} Elo above level 1 ({rating.low} to {rating.high})"
-    assert say(describe_level("mexica", 3)) == expected
-    text = say(describe_level("mexica", 1))
-    assert re.fullmatch(r"about \d+ Elo below a player who always takes the best next action", text)
+
+
+def test_a_measured_rating_is_described_and_stands_for_those_above_that_were_not_measured(monkeypatch):
+    entry = {"levels": [{"level": 1, "elo": [880, 800, 950]}, {"level": 2, "elo": [1010, 900, 1100]}]}
+    monkeypatch.setattr(ratings, "_measured", lambda: {"nim": entry})
+    found = ratings.ratings_of.__wrapped__("nim")
+    assert [found[level].elo for level in (1, 2, 3, 4)] == [880, 1010, 1010 + ASSUMED_STEP, 1010 + 2 * ASSUMED_STEP]
+    assert [found[level].is_measured for level in (1, 2, 3)] == [True, True, False]
+    monkeypatch.setattr(ratings, "ratings_of", lambda game: found)
+    text = say(describe_level("nim", 2))
+    assert text == "beginner, rated 1010 (900 to 1100), where a player who always takes the best next action has 1000"
+    assert "iniciante, com rating 1010" in say(describe_level("nim", 2), "pt")
+    assert describe_level("nim", 3) is None
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_a_rating_chooses_the_nearest_level(game):
+    found = ratings_of(game)
+    for elo in range(1, 3000, 7):
+        level = level_of(game, elo)
+        assert abs(found[level].elo - elo) == min(abs(rating.elo - elo) for rating in found.values())
+    assert (level_of(game, 1), level_of(game, MAX_ELO)) == (1, levels.HIGHEST)
+    assert {level_of(game, round(rating.elo)) for rating in found.values()} == set(levels.LEVELS)
+    assert [say(rank_of(level)) for level in (1, 2, 3, 6, 10)] == [
+        "beginner",
+        "beginner",
+        "casual player",
+        "club player",
+        "expert",
+    ]
+
+
+@pytest.mark.parametrize("elo", [0, MAX_ELO + 1, 1500.0, True, "1500"])
+def test_what_is_no_rating_is_refused(elo):
+    with pytest.raises(SearchError, match="expected an integer from 1 to 5000"):
+        level_of("nim", elo)
+
+
+def test_searches_and_engines_take_a_rating_in_place_of_a_level():
+    position = ai.load("examples/mexica_midgame.json")
+    level = 3
+    elo = round(ratings_of("mexica")[level].elo)
+    by_level = ai.best_turn(position, time_s=20, seed=5, level=level)
+    by_elo = ai.best_turn(position, time_s=20, seed=5, elo=elo)
+    assert dataclasses.replace(by_elo, seconds=0) == dataclasses.replace(by_level, seconds=0)
+    *_, analysed = ai.analyze(position, time_s=20, seed=5, elo=elo)
+    assert analysed.turn == by_level.turn
+    for spec, defaults in (("mcts", {"elo": elo}), (f"mcts,elo={elo}", {"level": 10}), ("mcts,level=3", {"elo": 1})):
+        with make_engine(spec, time=20, **defaults) as engine:
+            assert engine.best_turn(position, seed=5).turn == by_level.turn
+    assert level_spec("elo=1500") == "mcts,elo=1500"
+    with pytest.raises(SearchError, match="elo: given 1500; expected no rating beside level 3"):
+        ai.best_turn(position, iterations=1, level=3, elo=1500)
+    with pytest.raises(NotationError, match="level and elo are given; expected one of them"):
+        make_engine("mcts,level=3,elo=1500")
+    with pytest.raises(NotationError, match="elo=0 is not a whole number from 1 to 5000"):
+        make_engine("mcts,elo=0")
+
+
+@pytest.mark.parametrize("command", ["best", "analyze"])
+def test_the_command_line_takes_a_rating(command, capsys):
+    elo = str(round(ratings_of("mexica")[1].elo))
+    options = ["examples/mexica_midgame.json", "--elo", elo, "--time", "20", "--json"]
+    assert main([command, *options]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["iterations"] == levels.LEVELS[1].iterations
+    assert main([command, *options, "--engine", "greedy"]) == 2
+    assert "--elo: the engine greedy has no levels" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main([command, *options, "--level", "3"])
+    assert "not allowed with argument" in capsys.readouterr().err
 
 
 def test_the_chance_to_win_is_elos_with_two_seats():
@@ -143,9 +210,9 @@ def test_simulated_persons_come_to_levels_that_fit_them(strength):
         games = []
         for _ in range(30):
             level = recommend(games, "mexica").level
-            chance = chance_to_win(strength, [by_level[level].elo])
+            chance = chance_to_win(by_level[1].elo + strength, [by_level[level].elo])
             games.append(Played((level,), float(draw.random() < chance)))
-        chances.append(chance_to_win(strength, [by_level[recommend(games, "mexica").level].elo]))
+        chances.append(chance_to_win(by_level[1].elo + strength, [by_level[recommend(games, "mexica").level].elo]))
     assert 0.35 < sum(chances) / len(chances) < 0.75
 
 
@@ -153,7 +220,7 @@ def test_only_the_last_games_count():
     old = [Played((9,), 0.0)] * 50
     new = [Played((3,), 1.0)] * ratings.MAX_GAMES
     assert rate(old + new, "mexica") == rate(new, "mexica")
-    assert rate([], "mexica").elo == pytest.approx(PRIOR_MEAN, abs=1)
+    assert rate([], "mexica").elo == pytest.approx(ratings_of("mexica")[1].elo + PRIOR_MEAN, abs=1)
 
 
 def test_a_recommendation_says_how_sure_it_is():

@@ -1,12 +1,14 @@
 """What requests can ask of a search beyond its limits: first actions, options, explanations, levels of records."""
 
 import asyncio
+import json
 
 import grpc
 import pytest
 from servers import RunningServer, failure
 
 import mexica_ai as ai
+from mexica_ai.analysis.ratings import ratings_of
 from mexica_ai.engines import make_engine
 from mexica_ai.rpc import wire
 from mexica_ai.rpc.client import AsyncClient, Client
@@ -134,6 +136,32 @@ def test_a_record_is_searched_at_a_level_and_lists_candidates(client, position):
     assert weak.iterations < 100 < full.iterations
     with pytest.raises(ai.SearchError, match="level"):
         list(client.evaluate_record(record, iterations=5, level=11))
+
+
+def test_a_rating_stands_for_the_nearest_level(server, client, position):
+    elo = round(ratings_of("mexica")[3].elo)
+    by_level = client.best_turn(position, time_s=20, seed=1, level=3)
+    by_elo = client.best_turn(position, time_s=20, seed=1, elo=elo)
+    assert (by_elo.turn, by_elo.iterations) == (by_level.turn, by_level.iterations)
+    *_, analysed = client.analyze(position, time_s=20, seed=1, elo=elo)
+    assert analysed.turn == by_level.turn
+    ((_, batched),) = client.best_turns([position], time_s=20, seed=1, elo=elo)
+    assert batched.turn == by_level.turn
+    record = {"game": "mexica", "version": 1, "start": position.to_json(), "turns": [["place G7"]]}
+    record |= {"termination": "unfinished", "scores": None, "winners": None}
+    asked = ({"level": 3}, {"elo": elo})
+    weak, rated = (next(client.evaluate_record(record, iterations=300, seed=1, **more)) for more in asked)
+    assert (rated.choice, rated.iterations) == (weak.choice, weak.iterations)
+    text = engine_pb2.Position(json=json.dumps(position.to_json()))  # whose game is not known before it is read
+    request = engine_pb2.BestTurnRequest(position=text, seed=1, elo=elo)
+    assert server.stub.BestTurn(request).result.turn == by_level.turn
+    for more in ({"elo": 0}, {"elo": 5001}, {"elo": 1500, "level": 3}):
+        with pytest.raises(ai.SearchError, match="elo"):
+            client.best_turn(position, iterations=5, **more)
+    for more in ({"elo": 5001}, {"elo": 1500, "level": 3}):
+        for message in (wire.position_to_message(position), text):
+            with pytest.raises(grpc.RpcError, match="elo"):
+                server.stub.BestTurn(engine_pb2.BestTurnRequest(position=message, **more))
 
 
 def test_the_asynchronous_client_has_them_too(server, position):

@@ -20,7 +20,9 @@ from servers import IdleSearch, RunningServer, await_that, failure
 from virtual_clock import VirtualLoop
 
 import mexica_ai as ai
+from mexica_ai.analysis import levels
 from mexica_ai.analysis.margin import NUM_RECENT, Margin
+from mexica_ai.analysis.ratings import ratings_of
 from mexica_ai.analysis.search import Search
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.rpc import wire
@@ -431,6 +433,17 @@ def test_games_and_engine(client):
     assert (info["lowest_level"], info["highest_level"]) == (1, 10)
     assert [weights["game"] for weights in info["weights"]] == ["coatl", "mexica", "tzolkin"]
     assert all(len(weights["sha256"]) == 64 for weights in info["weights"])
+    mexica = [level for level in info["levels"] if level["game"] == "mexica"]
+    assert [level["level"] for level in mexica] == list(levels.LEVELS)
+    assert [level["rating"] for level in mexica] == [rating.elo for rating in ratings_of("mexica").values()]
+    assert all(level["rating_low"] <= level["rating"] <= level["rating_high"] for level in mexica)
+    assert [mexica[index][key] for index in (0, 9) for key in ("name", "rank")] == [
+        *("Butterfly", "beginner"),
+        *("Serpent", "expert"),
+    ]
+    nim = [level for level in info["levels"] if level["game"] == "nim"]
+    assert len(nim) == 10
+    assert not any(level["is_measured"] for level in nim)
 
 
 # ---- EvaluateRecord
