@@ -254,7 +254,7 @@ def now():
 def python(*command):
     """Run a program of this environment to its end and return what it wrote; it ends with this one."""
     process = subprocess.Popen(
-        [sys.executable, "-P", *map(str, command)], cwd=strength.ROOT, stdout=subprocess.PIPE, text=True
+        [sys.executable, *map(str, command)], cwd=strength.ROOT, stdout=subprocess.PIPE, text=True
     )
     try:
         output, _ = process.communicate()
@@ -300,7 +300,7 @@ def measure_match(step, args):
 def measure_ladder(step, args):
     play(step, args)
     code, output = python(
-        "-m", "mexica_ai", "arena", "ladder", step.journal, "--anchor", ANCHOR, "--results", args.results
+        "-P", "-m", "mexica_ai", "arena", "ladder", step.journal, "--anchor", ANCHOR, "--results", args.results
     )
     if code:
         raise StepError(f"arena ladder ended with exit code {code}: {output.strip()[-500:]}")

@@ -125,7 +125,10 @@ def _measured() -> Mapping[str, Any]:
 def ratings_of(game: str) -> Mapping[int, Rating]:
     """Return the rating of each level in a game, measured or assumed, by level."""
     entry = _measured().get(game, {"levels": []})
-    measured = {each["level"]: Rating(*map(float, each["elo"])) for each in entry["levels"]}
+    measured = {}
+    for each in entry["levels"]:
+        elo, low, high = map(float, each["elo"])
+        measured[each["level"]] = Rating(elo, low, high)
     found: dict[int, Rating] = {}
     assumed = ANCHOR - ASSUMED_STEP
     for level in levels.LEVELS:

@@ -38,7 +38,7 @@ def measure():
 def start(tmp_path, *options):
     plan = tmp_path / "tiny.toml"
     plan.write_text(TINY)
-    command = [sys.executable, "-P", "benchmarks/measure.py", "--plan", plan, "--results", tmp_path / "results"]
+    command = [sys.executable, "benchmarks/measure.py", "--plan", plan, "--results", tmp_path / "results"]
     return subprocess.Popen(
         [*command, "--concurrency", "1", *options], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
