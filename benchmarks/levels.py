@@ -4,7 +4,8 @@
 
 Neighbours play matches with two seats, each deal on both seatings. Levels below 10 are limited by their iterations;
 level 10 has --top iterations a turn here, so that the machine does not matter. --pairs names the higher levels of the
-pairs to play (1: level 1 against `greedy`). Neighbours should be 100 to 200 Elo apart, and `greedy` should win 60 % or
+pairs to play (1: level 1 against `greedy`; 0: level 3 against `greedy`, which anchors the ratings, for level 1 may lose
+all games). Neighbours should be 100 to 200 Elo apart, and `greedy` should win 60 % or
 more against level 1.
 
 A journal is kept for each pair. Its name contains a checksum of what the two levels are and of the weights, so the same
@@ -26,6 +27,7 @@ from mexica_ai.game import registry
 
 NEAREST, FARTHEST = 100, 200  # Elo between neighbours
 GREEDY_SHARE = 0.6
+ANCHORED = 3  # the level that plays `greedy`, too
 SEED = 101
 TIME_S = 60  # a turn; it must not limit the levels
 
@@ -36,7 +38,7 @@ def main():
     parser.add_argument("--journals", type=Path, default=Path("levels"), help="folder (default: levels)")
     parser.add_argument("--blocks", type=positive(int), default=50, help="of two games, for each pair (default: 50)")
     parser.add_argument("--top", type=positive(int), default=8000, help="iterations of level 10 (default: 8000)")
-    parser.add_argument("--pairs", type=int, nargs="+", default=range(1, 11), choices=range(1, 11), metavar="LEVEL")
+    parser.add_argument("--pairs", type=int, nargs="+", default=range(11), choices=range(11), metavar="LEVEL")
     parser.add_argument("--concurrency", type=positive(int), default=1, help="games at a time (default: 1)")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
@@ -46,11 +48,11 @@ def main():
 
 
 def measure(args, level):
-    """Play a level against the one below, level 1 against `greedy`; return the share and Elo of the level."""
-    rival = "greedy" if level == 1 else describe(args, level - 1)
-    specs = [describe(args, level), rival]
-    settings = [levels.of(each, args.game) for each in (level, level - 1) if each > 0]
-    options = [levels.search_options(each, args.game) for each in (level, level - 1) if each > 0]
+    """Play a pair, as --pairs names it; return the share and Elo of the level."""
+    both = (level, level - 1) if level > 1 else (level or ANCHORED,)
+    specs = [describe(args, each) for each in both] + ["greedy"] * (2 - len(both))
+    settings = [levels.of(each, args.game) for each in both]
+    options = [levels.search_options(each, args.game) for each in both]
     weights = weights_for(args.game, None)
     key = repr((specs, settings, options, getattr(weights, "version", None)))
     checksum = hashlib.sha256(key.encode()).hexdigest()[:8]
@@ -89,6 +91,8 @@ def describe(args, level):
 
 def is_fit(level, engine):
     """Return whether a measured pair is as it should be."""
+    if level == 0:
+        return engine["elo"][0] is not None  # else there is no anchor
     if level == 1:
         return 1 - engine["share"][0] >= GREEDY_SHARE
     elo = engine["elo"][0]  # None if one of them won all games
@@ -101,9 +105,9 @@ def table(args, rows):
     for row in rows:
         share, low, high = (100 * value for value in row["share"])
         elo, elo_low, elo_high = ("-" if value is None else f"{value:+.0f}" for value in row["elo"])
-        rival = " (`greedy`)" if row["level"] == 1 else ""
+        rival = " (`greedy`)" if row["level"] < 2 else ""
         lines.append(
-            f"| {row['level']}{rival} | {share:.1f} % ({low:.1f} to {high:.1f} %) "
+            f"| {row['level'] or ANCHORED}{rival} | {share:.1f} % ({low:.1f} to {high:.1f} %) "
             f"| {elo} ({elo_low} to {elo_high}) | {row['games']} "
             f"| {'' if row['fits'] else 'out of range'} |"
         )

@@ -34,6 +34,7 @@ from pathlib import Path
 import strength
 from common import describe_machine, positive
 from freeze import freeze
+from levels import ANCHORED
 
 import mexica_ai as ai
 from mexica_ai.analysis.levels import HIGHEST
@@ -129,7 +130,7 @@ class Step:
     def is_done_by(self, result):
         if self.kind == "levels":
             games = {each["level"]: each["games"] for each in result["levels"]}
-            least = min(games.get(level, 0) for level in range(1, HIGHEST + 1))
+            least = min(games.get(level, 0) for level in range(HIGHEST + 1))
             return least >= self.num_games and strength.is_of_levels_now(result)
         if self.kind == "match":
             same = list(map(plain, result["engines"])) == list(map(plain, self.engines))
@@ -208,7 +209,7 @@ def print_status(steps, results):
         if result is not None:
             print(f"done   {step.name}: {result['date']}, commit {result.get('commit', '-')}")
         elif played := step.played():
-            total = step.num_games * (HIGHEST if step.kind == "levels" else 1)
+            total = step.num_games * (HIGHEST + 1 if step.kind == "levels" else 1)
             print(f"begun  {step.name}: {played} of {total} games")
         else:
             print(f"to do  {step.name}")
@@ -315,7 +316,7 @@ def measure_levels(step, args):
         raise StepError(f"levels.py ended with exit code {code}")
     rows = [
         {key: row[key] for key in ("level", "games", "elo")}
-        | {"settings": strength.settings_of(row["level"], step.game)}
+        | {"settings": strength.settings_of(row["level"] or ANCHORED, step.game)}
         for row in json.loads(output)
     ]
     save(step, args, command, {"levels": rows})

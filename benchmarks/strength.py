@@ -24,6 +24,7 @@ from itertools import chain
 from pathlib import Path
 
 from common import describe_machine
+from levels import ANCHORED
 
 import mexica_ai as ai
 from mexica_ai.analysis import levels
@@ -339,25 +340,31 @@ def pages(results, readme):
 def ratings(results):
     """Return the text of mexica_ai/analysis/ratings.json: the levels in Elo, where they were measured.
 
-    `greedy` has 1000; level 1 is as far from it, and each level from the one below, as its match says. The errors of
-    the matches are independent.
+    `greedy` has 1000; the level that played it (`levels.py`), or else level 1, is as far from it, and each level from
+    the one below, as its match says. The errors of the matches are independent.
     """
     games = {}
     for result in results:
         if not is_of_levels_now(result):
             continue
         steps = {each["level"]: each["elo"] for each in result["levels"]}
-        mean, squares, chain = ANCHOR, [0.0, 0.0], []
-        for level in range(1, HIGHEST + 1):
-            if level not in steps or None in steps[level]:
-                break
-            step, low, high = steps[level]
-            mean += step
-            squares = [squares[0] + (step - low) ** 2, squares[1] + (high - step) ** 2]
-            ends = mean - math.sqrt(squares[0]), mean + math.sqrt(squares[1])
-            chain.append({"level": level, "elo": [round(mean), *map(round, ends)]})
-        if chain:
-            games[result["game"]] = {"weights": result["weights"], "date": result["date"], "levels": chain}
+        anchor = ANCHORED if 0 in steps else 1
+        start = steps.get(0, steps.get(1, [None]))
+        chain = {} if None in start else {anchor: [ANCHOR + start[0], start[0] - start[1], start[2] - start[0]]}
+        for sign, found in ((1, range(anchor + 1, HIGHEST + 1)), (-1, range(anchor - 1, 0, -1))):
+            for level in found:
+                step = steps.get(max(level, level - sign), [None])
+                if None in step or level - sign not in chain:
+                    break
+                mean, below, above = chain[level - sign]
+                errors = [step[0] - step[1], step[2] - step[0]][::sign]
+                chain[level] = [mean + sign * step[0], math.hypot(below, errors[0]), math.hypot(above, errors[1])]
+        rated = [
+            {"level": level, "elo": [round(mean), round(mean - below), round(mean + above)]}
+            for level, (mean, below, above) in sorted(chain.items())
+        ]
+        if rated and rated[0]["level"] == 1:
+            games[result["game"]] = {"weights": result["weights"], "date": result["date"], "levels": rated}
     return json.dumps({"format": 2, "games": games}, indent=1) + "\n"
 
 
@@ -366,7 +373,7 @@ def is_of_levels_now(result):
     if result["kind"] != "levels" or result["weights"] != registry.get(result["game"]).weights().version:
         return False
     given = {each["level"]: each["settings"] for each in result["levels"] if "settings" in each}
-    return all(list(settings) == settings_of(level, result["game"]) for level, settings in given.items())
+    return all(settings == settings_of(level or ANCHORED, result["game"]) for level, settings in given.items())
 
 
 def settings_of(level, game):
@@ -453,6 +460,7 @@ def page(results, shipped):
                 text += f"\n{LEVELS.format(date=result['date'])}\n\n"
                 known = {each["level"]: [elo(each["elo"]), each["games"]] for each in result["levels"]}
                 rows = [[level, *known.get(level, [NOT_MEASURED, ""])] for level in range(1, HIGHEST + 1)]
+                rows += [[f"{ANCHORED}, above `greedy`", *known[0]]] if 0 in known else []
                 text += table([["level", "Elo above the one below", "games"], *rows])
                 commands.append((name, result))
         for result in results:

@@ -51,6 +51,10 @@ def test_the_ratings_of_levels_are_what_the_results_give(strength):
     found = json.loads(strength["ratings"]([measured | {"levels": steps}]))["games"]["mexica"]
     # `greedy` has 1000. The errors 20, 30 and 40 add up to 54; above a level that was not measured nothing is known.
     assert [each["elo"] for each in found["levels"]] == [[960, 940, 980], [1060, 1024, 1096], [1110, 1056, 1164]]
+    # Level 3 against `greedy` is the better anchor: level 1 may lose all games.
+    anchored = [{"level": 0, "games": 2, "elo": [300, 260, 340]}, steps[0] | {"elo": [None, None, -200]}, *steps[1:]]
+    again = json.loads(strength["ratings"]([measured | {"levels": anchored}]))["games"]["mexica"]
+    assert [each["elo"] for each in again["levels"]] == [[1150, 1086, 1214], [1250, 1193, 1307], [1300, 1260, 1340]]
     # Levels that err otherwise now were measured in vain; and without `greedy` there is no anchor.
     old = [each | {"settings": [30, 0.5, 5.0]} for each in steps]
     assert json.loads(strength["ratings"]([measured | {"levels": old}]))["games"] == {}
