@@ -224,7 +224,7 @@ def test_a_compiled_game_knows_the_lower_core_and_itself(path):
 NEED_GRPC = (
     *(
         f"mexica_ai.rpc.{name}"
-        for name in ("candidates", "client", "calls", "details", "failures", "load", "views", "wire")
+        for name in ("candidates", "client", "calls", "details", "failures", "fields", "load", "views", "wire")
     ),
     "mexica_ai.engines.grpc",
 )
