@@ -3,8 +3,10 @@
 Each step leaves files in the folder; a run that was stopped continues where they end:
 
 1. *generate*. ``games.jsonl``: games of equal seats from varied starts, with deep searches now and then (`selfplay`,
-   `starts`). ``probes.jsonl``: positions off the paths of these games, valued by rollouts (`probes`).
+   `starts`). ``reanalysed.jsonl``: with `Settings.reanalyse`, old games with deep searches by the weights in use.
+   ``probes.jsonl``: positions off the paths of these games, valued by rollouts (`probes`).
 2. *value*. ``value-N.json``, one for each seed: the weights in use with a network fitted to the probes (`value`).
+   With `Settings.searched` also to states of the deep searches (`searched`).
    ``value.json``: the one with the least loss on games that select. With `Settings.states` only the outputs are
    fitted, to the probes, these games and the records of others (`outputs`).
 3. *belief*. ``belief.json``: these weights with a belief about hidden hands, fitted to the hands in all games
@@ -28,8 +30,6 @@ Main function: `run`.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
@@ -43,11 +43,12 @@ from cext.core.learning.weights import Weights, WeightsSpec
 from mexica_ai.game import registry
 from mexica_ai.game.records import parse_record, replay
 from mexica_ai.io.errors import NotationError, SearchError
-from mexica_ai.io.files import lines_of, read_text, replace
-from mexica_ai.io.strict import check_shape, parse_json, quote
+from mexica_ai.io.strict import check_shape, quote
 from mexica_ai.io.suggest import did_you_mean
-from mexica_ai.train import belief, match, outputs, policy, probes, selfplay, value
+from mexica_ai.train import belief, match, outputs, policy, probes, searched, selfplay, value
+from mexica_ai.train import folder as folders
 from mexica_ai.train.adamw import Arrays
+from mexica_ai.train.folder import Figures
 from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, Positions, by_seats
 from mexica_ai.train.settings import DEFAULTS, Settings
 from mexica_ai.train.weights import searching_weights
@@ -56,7 +57,6 @@ STEPS = ("generate", "value", "belief", "policy", "match")
 _PROVENANCE = {"command": str, "settings": dict, "refined": str} | dict.fromkeys(STEPS, dict)  # of weights.json
 
 OnProgress = Callable[[str, int, int], None]
-Figures = dict[str, Any]
 
 
 def run(
@@ -120,6 +120,11 @@ def run(
         raise SearchError(f"{game} has no policy to fit; expected networks of at least 1", reason="INVALID_GAME")
     if settings.states and not settings.networks:
         raise SearchError("states: given without networks; expected networks of at least 1", reason="INVALID_LIMITS")
+    if settings.searched and (settings.states or not settings.networks):
+        problem = "searched: given with states or without networks; expected a fit of whole networks"
+        raise SearchError(problem, reason="INVALID_LIMITS")
+    if settings.reanalyse and not records:
+        raise SearchError("reanalyse: given without records; expected some", reason="INVALID_LIMITS")
     if settings.states and not settings.own_points and not records:
         raise SearchError("own_points: given 0 without records; expected more than 0", reason="INVALID_LIMITS")
     before = searching_weights(game, weights)
@@ -140,11 +145,14 @@ class _Records:
     def read(cls, texts: Sequence[tuple[str, bytes]], game: str) -> Self:
         games = []
         for where, text in texts:
-            position = replay(record := parse_record(text, where), path=where)
+            record = parse_record(text, where)
+            if isinstance(record, dict) and "record" in record:  # a line of an earlier run's games
+                record = record["record"]
+            position = replay(record, path=where)
             if position.game != game or not position.is_over or not record["turns"]:
                 raise NotationError(f"{where}: expected a finished game of {game}", reason="GAME_MISMATCH", path=where)
             games.append({**record, "scores": position.scores, "winners": position.winners})
-        return cls(games, _digest(list(texts)))
+        return cls(games, folders.digest(list(texts)))
 
 
 @dataclass(frozen=True)
@@ -162,7 +170,7 @@ class _Pipeline:
     on_progress: OnProgress
 
     def run(self, until: str) -> dict[str, Figures]:
-        self._settle()
+        folders.settle(self.folder, self._settings())
         steps = STEPS[: STEPS.index(until) + 1]
         if (self.folder / "weights.json").exists():
             provenance = self._load("weights.json").provenance
@@ -195,25 +203,6 @@ class _Pipeline:
         files = ("" if shipped else "--weights FILE ") + ("--records FILE " if self.others.games else "")
         return f"mexica-ai train {self.weights.game} --out FOLDER {files}{given}"
 
-    def _settle(self) -> None:
-        """Make the folder, or check that it is of a run with the same settings."""
-        path = self.folder / "settings.json"
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            if not path.exists():
-                replace(str(path), json.dumps(self._settings(), indent=1) + "\n")
-        except OSError as error:
-            raise SearchError(f"{path}: {error.strerror}; expected a folder", reason="INVALID_PATH") from None
-        before = parse_json(read_text(path), str(path))
-        check_shape(before, dict, str(path))
-        if before != self._settings():
-            names = [name for name, value in self._settings().items() if before.get(name) != value]
-            given = ", ".join(f"{name} {before.get(name)}" for name in names) or "others"
-            raise SearchError(
-                f"{self.folder} is of a run with {given}; expected the same settings, or another folder",
-                reason="INVALID_PATH",
-            )
-
     def _load(self, name: str) -> Weights:
         return registry.load_weights_file(self.folder / name, self.spec)
 
@@ -223,9 +212,7 @@ class _Pipeline:
         return made
 
     def _lines(self, name: str) -> list[tuple[str, bytes]]:
-        """Return the lines of a file in an order that does not depend on the workers' speed, and what to call them."""
-        lines = sorted(lines_of(self.folder / name))
-        return [(f"{name}:{number}", line) for number, line in enumerate(lines, 1)]
+        return folders.lines(self.folder / name)
 
     def _counter(self, what: str, count: int) -> Callable[[int], None]:
         return lambda done: self.on_progress(what, done, count)
@@ -239,22 +226,31 @@ class _Pipeline:
         }  # fmt: skip
         selfplay.play(
             self.folder / "games.jsonl", self.executor, games=sizes.games, iterations=sizes.iterations,
-            deep=sizes.deep, players=self.players, planners=sizes.planners,
+            deep=sizes.deep, players=self.players, planners=sizes.planners, searched=sizes.searched,
             records=self.others.games, on_progress=self._counter("games", sizes.games), **common,
         )  # fmt: skip
         games = self._lines("games.jsonl")
-        figures: Figures = {"games": len(games), "games_sha256": _digest(games)}
+        figures: Figures = {"games": len(games), "games_sha256": folders.digest(games)}
         if self.others.games:
             figures |= {"records": len(self.others.games), "records_sha256": self.others.sha256}
+        if sizes.reanalyse:
+            count = min(sizes.reanalyse, len(self.others.games))
+            selfplay.reanalyse(
+                self.folder / "reanalysed.jsonl", self.others.games, self.executor, games=count, seed=sizes.seed,
+                searcher=selfplay.Searcher(weights, sizes.iterations, sizes.deep, sizes.searched),
+                concurrency=self.concurrency, on_progress=self._counter("old games", count),
+            )  # fmt: skip
+            again = self._lines("reanalysed.jsonl")
+            figures |= {"reanalysed": len(again), "reanalysed_sha256": folders.digest(again)}
         if not sizes.networks:
             return figures, weights
         probes.make(
-            self.folder / "probes.jsonl", [*_records_of(games), *self.others.games], self.executor,
+            self.folder / "probes.jsonl", [*folders.records_of(games), *self.others.games], self.executor,
             walks=sizes.walks, iterations=sizes.rollout_iterations, rollouts=sizes.rollouts,
             on_progress=self._counter("walks", sizes.walks), **common,
         )  # fmt: skip
         walks = self._lines("probes.jsonl")
-        return figures | {"walks": len(walks), "walks_sha256": _digest(walks)}, weights
+        return figures | {"walks": len(walks), "walks_sha256": folders.digest(walks)}, weights
 
     def _value(self, before: Weights) -> tuple[Figures, Weights]:
         """Fit the network from every seed and keep the one that predicts the probes of games that select best.
@@ -270,21 +266,37 @@ class _Pipeline:
         samples = probes.load(self._lines("probes.jsonl"), before.game, self.spec.features)
         if self.settings.states:
             return self._outputs(samples, before)
+        if self.settings.searched:
+            samples = samples.joined(self._searched_states(before))
         found = [self._fitted_network(samples, before, number) for number in range(self.settings.networks)]
         losses = [weights.provenance["selection_loss"] for weights in found]
         best = found[losses.index(min(losses))]
         reported = samples.take(samples.parts == REPORT)
         figures = {
-            **_rounded_figures(value.compare(reported, before.arrays(), best.arrays())),
+            **folders.rounded_figures(value.compare(reported, before.arrays(), best.arrays())),
             "network": losses.index(min(losses)),
             "selection_losses": losses,
             "positions": [int((samples.parts == part).sum()) for part in (TRAIN, SELECTION, REPORT)],
             "seats": {
-                str(seats): _rounded_figures(value.compare(found, before.arrays(), best.arrays()))
+                str(seats): folders.rounded_figures(value.compare(found, before.arrays(), best.arrays()))
                 for seats, found in by_seats(reported)
             },
         }
         return figures, self._save("value.json", best.arrays(), {"value": figures})
+
+    def _searched_states(self, before: Weights) -> Positions:
+        """Return states of the deep searches to train on, with their values.
+
+        Probes alone select and are reported on.
+        """
+        found = searched.load(self._searches(), self.spec.features)
+        found = found.take(found.parts == TRAIN)
+        return searched.drawn_by_surprise(found, before.arrays(), self.settings.surprise, self.settings.seed)
+
+    def _searches(self) -> list[tuple[str, bytes]]:
+        """Return the games whose turns were searched deeply."""
+        again = self._lines("reanalysed.jsonl") if self.settings.reanalyse else []
+        return [*self._lines("games.jsonl"), *again]
 
     def _outputs(self, samples: Positions, before: Weights) -> tuple[Figures, Weights]:
         """Fit the outputs to probes, own games and records; the layers below them, and the policy, stay.
@@ -292,19 +304,19 @@ class _Pipeline:
         These weights may be used as they are, so the file says all about how they were made.
         """
         played, walks = self._lines("games.jsonl"), self._lines("probes.jsonl")
-        own = _records_of(played)
-        digests = {"probes": _digest(walks), "games": _digest(played), "records": self.others.sha256}
+        own = folders.records_of(played)
+        digests = {"probes": folders.digest(walks), "games": folders.digest(played), "records": self.others.sha256}
         sources = {"probes": samples, "games": outputs.sample(own, self.settings.states, self.spec.features)}
         score_weights = dict.fromkeys(sources, self.settings.own_points) | {"records": 1.0}
         if self.others.games:
             sources["records"] = outputs.sample(self.others.games, self.settings.states, self.spec.features)
         arrays, stiffness = outputs.fit(sources, before.arrays(), score_weights)
-        arrays = arrays | _rounded({key: arrays[key] for key in self.spec.network})
+        arrays = arrays | folders.rounded({key: arrays[key] for key in self.spec.network})
         figures: Figures = {"stiffness": stiffness if np.isfinite(stiffness) else None}
         for name, found in sources.items():
             compared = outputs.compare(found.take(found.parts == REPORT), before.arrays(), arrays)
             counts = [int((found.parts == part).sum()) for part in (TRAIN, SELECTION, REPORT)]
-            figures[name] = _rounded_figures(compared) | {"positions": counts, "sha256": digests[name]}
+            figures[name] = folders.rounded_figures(compared) | {"positions": counts, "sha256": digests[name]}
         before_them = {key: before.provenance[key] for key in ("belief", "policy") if key in before.provenance}
         return figures, self._save("value.json", arrays, before_them | self._made() | {"value": figures})
 
@@ -326,7 +338,7 @@ class _Pipeline:
             on_epoch=self._counter(f"network {number}", self.settings.epochs),
         )
         provenance = {"network_seed": seed, "selection_loss": round(loss, 5)}
-        return self._save(name, arrays | _rounded(fitted), provenance)
+        return self._save(name, arrays | folders.rounded(fitted), provenance)
 
     def _belief(self, before: Weights) -> tuple[Figures, Weights]:
         if not self.spec.belief:
@@ -334,12 +346,12 @@ class _Pipeline:
         if (self.folder / "belief.json").exists():
             made = self._load("belief.json")
             return made.provenance["belief"], made
-        games = [*_records_of(self._lines("games.jsonl")), *self.others.games]
+        games = [*folders.records_of(self._lines("games.jsonl")), *self.others.games]
         hands = belief.sample(before.game, games, seed=self.settings.seed)
         start = before.arrays()["belief"]
-        fitted = _rounded({"belief": belief.fit(hands, start)})
+        fitted = folders.rounded({"belief": belief.fit(hands, start)})
         figures: Figures = {
-            **_rounded_figures(belief.report(hands, start, fitted["belief"])),
+            **folders.rounded_figures(belief.report(hands, start, fitted["belief"])),
             "hands": [int((hands.parts == part).sum()) for part in (TRAIN, SELECTION, REPORT)],
         }
         return figures, self._save("belief.json", before.arrays() | fitted, {"belief": figures})
@@ -350,7 +362,7 @@ class _Pipeline:
         if (self.folder / "policy.json").exists():
             made = self._load("policy.json")
             return made.provenance["policy"], made
-        decisions = policy.sample(self._lines("games.jsonl"), before)
+        decisions = policy.sample(self._searches(), before)
         start, rate = policy.initial_weights(self.spec.policy, self.settings.seed), policy.LEARNING_RATE
         in_use = before.arrays() if before.has_policy else None
         if self.settings.refine_policy and in_use:
@@ -361,12 +373,13 @@ class _Pipeline:
             seed=self.settings.seed,
             max_epochs=self.settings.epochs,
             learning_rate=rate,
+            surprise=self.settings.surprise,
             on_epoch=self._counter("policy", self.settings.epochs),
         )
         arrays["policy_out"] *= np.float32(self.settings.strength)
-        arrays = _rounded(arrays)
+        arrays = folders.rounded(arrays)
         figures: Figures = {
-            **_rounded_figures(policy.report(decisions, arrays, in_use) | fitted),
+            **folders.rounded_figures(policy.report(decisions, arrays, in_use) | fitted),
             "decisions": [int((decisions.parts == part).sum()) for part in (TRAIN, SELECTION, REPORT)],
         }
         return figures, self._save("policy.json", before.arrays() | arrays, {"policy": figures})
@@ -388,21 +401,3 @@ class _Pipeline:
             )
             for players in self.players
         }, new
-
-
-def _records_of(lines: list[tuple[str, bytes]]) -> list[dict[str, Any]]:
-    return [json.loads(text)["record"] for _, text in lines]
-
-
-def _rounded(arrays: Arrays) -> Arrays:
-    """Return the arrays with five significant digits, which keeps the files small."""
-    shorten = np.vectorize(lambda x: np.float32(f"{x:.5g}"), otypes=[np.float32])
-    return {name: shorten(array) for name, array in arrays.items()}
-
-
-def _rounded_figures(figures: Figures) -> Figures:
-    return {name: figure if figure is None else round(figure, 5) for name, figure in figures.items()}
-
-
-def _digest(lines: list[tuple[str, bytes]]) -> str:
-    return hashlib.sha256(b"\n".join(line for _, line in lines)).hexdigest()

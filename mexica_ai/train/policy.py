@@ -5,11 +5,13 @@ search used plus the value that it found. The value of an action is its mean adv
 shrunk towards 0 by `DOUBT` visits and times `VALUE`; an action that the search did not try has the advantage 0. The
 network adds its scores to the logarithms of the priors, so it begins as the priors without it. The loss is the
 cross-entropy of the targets; the optimizer is AdamW. The fit stops when the loss on the games that select has not
-fallen for `PATIENCE` epochs, and the best epoch counts.
+fallen for `PATIENCE` epochs, and the best epoch counts. The *surprise* of a decision is how far its target is from the
+prior that the search used; decisions may weigh by it.
 
 Main functions: `sample`, `fit`, `report`.
 
-Source: Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planning with Gumbel" (2022).
+Sources: Danihelka, Guez, Schrittwieser and Silver, "Policy improvement by planning with Gumbel" (2022); "policy
+surprise weighting" of KataGo (KataGoMethods.md).
 """
 
 from __future__ import annotations
@@ -48,9 +50,13 @@ _SHAPE = {
         "planners": float,
         "game": int,
         "weights": str,
-    },
+        "searched?": int,
+    }
+    | {"generation?": int, "frozen?": str, "frozen_iterations?": int, "noise?": float, "shown?": float},  # `exploit`
     "record": dict,
-    "searches": [{"turn": int, "decisions": [{"actions": [int], "utility": float, "edges": [list]}]}],
+    "searches": [
+        {"turn": int, "decisions": [{"actions": [int], "utility": float, "edges": [list]}], "states?": [dict]}
+    ],
 }
 
 
@@ -71,6 +77,8 @@ class Decisions:
         Probabilities that sum to 1 in each decision.
     parts : ndarray of int, shape (n,)
         The part of the decision's game, see `positions.split`.
+    surprises : ndarray of float, shape (n,)
+        Relative entropy of the target to the prior that the search used, in nats.
     """
 
     summaries: np.ndarray
@@ -80,6 +88,7 @@ class Decisions:
     logs: np.ndarray
     targets: np.ndarray
     parts: np.ndarray
+    surprises: np.ndarray
 
     @property
     def counts(self) -> np.ndarray:
@@ -101,6 +110,7 @@ class Decisions:
             self.logs[rows],
             self.targets[rows],
             self.parts[chosen],
+            self.surprises[chosen],
         )
 
 
@@ -142,7 +152,7 @@ def sample(lines: Iterable[tuple[str, bytes]], weights: Weights) -> Decisions:
             fingerprints.append(fingerprint(content["record"]))
     if not rows:
         raise NotationError("no decisions: expected at least one", reason="NO_DECISIONS", path="$")
-    summaries, categories, features, logs, targets, games = zip(*rows, strict=True)
+    summaries, categories, features, logs, targets, surprises, games = zip(*rows, strict=True)
     counts = np.array([len(part) for part in logs])
     return Decisions(
         np.stack(summaries),
@@ -152,6 +162,7 @@ def sample(lines: Iterable[tuple[str, bytes]], weights: Weights) -> Decisions:
         np.concatenate(logs),
         np.concatenate(targets),
         split(fingerprints)[np.array(games)],
+        np.array(surprises),
     )
 
 
@@ -169,9 +180,11 @@ def _decisions(content: dict[str, Any]) -> Iterator[tuple[State, dict[str, Any]]
         position.push(turn)
 
 
-def _row(spec: WeightsSpec, weights: Weights, state: Any, decision: dict[str, Any]) -> tuple[np.ndarray, ...] | None:
-    """Return a decision's summary, categories, features, logarithms of the priors and targets; None if nothing is to be
-    chosen there."""
+def _row(spec: WeightsSpec, weights: Weights, state: Any, decision: dict[str, Any]) -> tuple[Any, ...] | None:
+    """Return a decision's summary, categories, features, logarithms of the priors, targets and surprise.
+
+    None if nothing is to be chosen there.
+    """
     assert spec.policy_inputs is not None
     summary, actions, categories, priors, features = spec.policy_inputs(state, weights)
     if len(actions) < 2:
@@ -182,12 +195,14 @@ def _row(spec: WeightsSpec, weights: Weights, state: Any, decision: dict[str, An
     for action, visits, utility in decision["edges"]:
         if action in places:
             values[places[action]] = VALUE * (utility - decision["utility"]) * visits / (visits + DOUBT)
-    improved = logs + values
+    improved, none = logs + values, np.zeros(1, int)
     if weights.has_policy:  # the prior that the search used
-        alone = Decisions(summary[None], np.zeros(1, int), categories, features, logs, logs, np.zeros(1, int))
+        alone = Decisions(summary[None], none, categories, features, logs, logs, none, none)
         improved += scores(alone, weights.arrays())
-    improved = np.exp(improved - improved.max())
-    return summary, categories, features, logs, improved / improved.sum()
+    target = np.exp(improved - improved.max())
+    target /= target.sum()
+    changes = [_log_softmax(logits, none, np.array([len(actions)])) for logits in (improved, improved - values)]
+    return summary, categories, features, logs, target, float((target * (changes[0] - changes[1])).sum())
 
 
 def initial_weights(shapes: dict[str, tuple[int, ...]], seed: int) -> Arrays:
@@ -208,6 +223,7 @@ def fit(
     seed: int,
     max_epochs: int = MAX_EPOCHS,
     learning_rate: float = LEARNING_RATE,
+    surprise: float = 0.0,
     on_epoch: Callable[[int], None] = lambda epoch: None,
 ) -> tuple[Arrays, dict[str, float]]:
     """Return weights of a policy fitted to the decisions of games to train on, and its figures.
@@ -223,6 +239,8 @@ def fit(
     max_epochs : int
     learning_rate : float
         The highest of the schedule.
+    surprise : float
+        Share of the weight of the decisions that goes by their surprise; the rest is equal.
     on_epoch : callable
         Called with the number of epochs done.
 
@@ -240,12 +258,14 @@ def fit(
     best_epoch, step = 0, 0
     count = len(trained.starts)
     batch = min(BATCH, count)
+    shares = 1 - surprise + surprise * trained.surprises / max(trained.surprises.mean(), 1e-9)
     for epoch in range(1, max_epochs + 1):
         order = generator.permutation(count)
         for first in range(0, count - batch + 1, batch):
             step += 1
             rate = learning_rate * min(1, step / 100) / (1 + epoch / 10)
-            optimizer.step(_gradients(trained.take(order[first : first + batch]), arrays), rate)
+            chosen = order[first : first + batch]
+            optimizer.step(_gradients(trained.take(chosen), arrays, shares[chosen] if surprise else None), rate)
         loss = log_loss(selecting, arrays)
         if loss < best_loss:
             best, best_loss, best_epoch = {name: array.copy() for name, array in arrays.items()}, loss, epoch
@@ -299,11 +319,13 @@ def _forward(decisions: Decisions, arrays: Arrays) -> tuple[np.ndarray, ...]:
     return state, units, units @ arrays["policy_out"]
 
 
-def _gradients(part: Decisions, arrays: Arrays) -> Arrays:
-    """Return the gradient of the mean cross-entropy by each array."""
+def _gradients(part: Decisions, arrays: Arrays, shares: np.ndarray | None = None) -> Arrays:
+    """Return the gradient of the mean cross-entropy by each array; `shares` are weights of the decisions."""
     state, units, found = _forward(part, arrays)
     chances = np.exp(_log_softmax(part.logs + found, part.starts, part.counts))
     slopes = (chances - part.targets) / np.float32(len(part.starts))
+    if shares is not None:
+        slopes = slopes * np.repeat(shares, part.counts).astype(np.float32)
     of_units = np.outer(slopes, arrays["policy_out"]) * (units > 0)
     of_nodes = np.add.reduceat(of_units, part.starts)
     of_states = (of_nodes @ arrays["policy_node"].T) * (state > 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections import Counter
@@ -51,6 +52,14 @@ class Positions:
     def take(self, chosen: np.ndarray | slice) -> Self:
         """Return the rows that an index array or a mask selects."""
         return type(self)(*(getattr(self, field.name)[chosen] for field in fields(self)))
+
+    def joined(self, other: Self) -> Self:
+        """Return these rows and then those of another source, whose games count as others."""
+        after = 1 + max(self.games, default=-1)
+        moved = dataclasses.replace(other, games=other.games + after)
+        return type(self)(
+            *(np.concatenate([getattr(self, field.name), getattr(moved, field.name)]) for field in fields(self))
+        )
 
 
 def by_seats(positions: Positions) -> list[tuple[int, Positions]]:

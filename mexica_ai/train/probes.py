@@ -247,7 +247,7 @@ def load(texts: Iterable[tuple[str, bytes]], game: str, features: Callable[[Any]
             number_of_game = games.setdefault(digest, len(games))
             where = f"{path}.probes[{number}]"
             position = Position.from_json(probe["position"], path=f"{where}.position")
-            rows.append((*_row(position, probe, features, where), number_of_game))
+            rows.append((*row(position, probe, features, where), number_of_game))
     if not rows:
         raise NotationError("no probes: expected at least one", reason="NO_PROBES", path="$")
     inputs, seats, shares, scores, along = (np.array(column) for column in zip(*rows, strict=True))
@@ -261,10 +261,16 @@ def _fingerprint(text: str, path: str) -> bytes:
         raise NotationError(f"{path}: expected a fingerprint in hexadecimal", reason="BAD_VALUE", path=path) from None
 
 
-def _row(
+def row(
     position: Position, probe: dict[str, Any], features: Callable[[Any], np.ndarray], path: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the features, seats, shares and scores of a probe as `Positions` holds them."""
+    """Return the features, seats, shares and scores of a probe as `Positions` holds them.
+
+    Raises
+    ------
+    NotationError
+        Its value or scores do not fit the position; `path` is what errors call it.
+    """
     players = position.players
     if not len(probe["value"]) == len(probe["scores"]) == players:
         raise NotationError(

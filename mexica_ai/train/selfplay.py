@@ -7,9 +7,10 @@ policy rests on a deep search. Where the games begin: `mexica_ai.train.starts`. 
 so that a fit knows each of them.
 
 In some games planners, sparring partners of another style, play some of the seats or all; and some games begin in the
-middle of games that others have played. Else a fit knows only the style of its own engine.
+middle of games that others have played. Else a fit knows only the style of its own engine. Old games can be
+*reanalysed*: turns of theirs, drawn as the deep ones, are searched by the weights in use.
 
-Main functions: `play_game` (one game), `play` (a file of games).
+Main functions: `play_game` (one game), `play` (a file of games), `reanalyse` (a file of old ones).
 
 Source: Wu, "Accelerating self-play learning in Go" (2019).
 """
@@ -17,8 +18,9 @@ Source: Wu, "Accelerating self-play learning in Go" (2019).
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +33,8 @@ from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.engines import Engine
 from mexica_ai.game.position import Position
 from mexica_ai.train.job_file import Series, complete
+from mexica_ai.train.positions import fingerprint
+from mexica_ai.train.searched import states_of
 from mexica_ai.train.starts import draw_start, midgame, planned_start, planner, small_search
 from mexica_ai.train.weights import searching_weights
 
@@ -44,6 +48,85 @@ LEAST_VISITS = 0.05  # share of a search's iterations that a decision must have 
 PLAYERS = (2, 3, 4)  # numbers of seats
 
 
+@dataclass(frozen=True)
+class Searcher:
+    """How the seats that learn search.
+
+    Attributes
+    ----------
+    weights : Weights
+    iterations, deep : int
+        Of most searches, and of deep ones.
+    searched : int
+        How many states of each deep search are kept with their values in it.
+    noise : float
+        Scale of the noise on the priors of the searches that are not deep (the option ``prior_noise``).
+    """
+
+    weights: Weights
+    iterations: int
+    deep: int
+    searched: int = 0
+    noise: float = 0.0
+
+    def search(self, position: Position, seed: int, *, is_deep: bool) -> tuple[list[str], dict[str, Any] | None]:
+        """Return the best turn and, of a deep search in which nothing was forced, what it found."""
+        budget = self.deep if is_deep else self.iterations
+        limits = Limits(iterations=budget, memory_mb=8 + budget // 25)
+        options = {"prior_noise": self.noise} if self.noise and not is_deep else {}
+        run = SearchRun(position, SearchSettings(limits, seed, candidates=1, weights=self.weights, options=options))
+        result = run.result()
+        if not is_deep or result.stop_reason == "forced":
+            return result.turn, None
+        assert isinstance(run.search, Search)
+        least = max(2, round(LEAST_VISITS * budget))
+        found: dict[str, Any] = {"decisions": [_shortened(decision) for decision in run.search.decisions(least)]}
+        if self.searched:
+            found["states"] = states_of(run.search, self.searched, least, random.Random(seed))
+        return result.turn, found
+
+
+def play_on(
+    position: Position,
+    searcher: Searcher,
+    others: Mapping[int, Engine],
+    random_: random.Random,
+    *,
+    seen: Callable[[Position], Position] = lambda position: position,
+) -> tuple[list[list[str]], list[dict[str, Any]]]:
+    """Play a game to its end, in place, and return its turns and what the deep searches found.
+
+    Parameters
+    ----------
+    position : Position
+    searcher : Searcher
+        Of the seats that learn.
+    others : mapping of int to Engine
+        The other seats and who plays them.
+    random_ : random.Random
+    seen : callable
+        What a seat that learns is asked about: a position with the same legal turns.
+    """
+    turns: list[list[str]] = []
+    searches: list[dict[str, Any]] = []
+    while not position.is_over:
+        if position.is_chance:
+            turns.append(position.draw(random_.getrandbits(63)))
+            continue
+        seat = position.to_move
+        assert seat is not None
+        if seat in others:
+            turn = others[seat].best_turn(position, seed=random_.getrandbits(63), candidates=1).turn
+        else:
+            is_deep = random_.random() < DEEP_SHARE
+            turn, found = searcher.search(seen(position), random_.getrandbits(63), is_deep=is_deep)
+            if found is not None:
+                searches.append({"turn": len(turns), **found})
+        turns.append(turn)
+        position.push(turn)
+    return turns, searches
+
+
 def play_game(
     game: str,
     seed: int,
@@ -54,6 +137,7 @@ def play_game(
     *,
     players: Sequence[int] = PLAYERS,
     planners: float = 0.0,
+    searched: int = 0,
     record: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Play one game and return its record and what the deep searches found.
@@ -71,6 +155,8 @@ def play_game(
         Numbers of seats, which the games of a seed have in turn; not of games that begin in the middle of `record`.
     planners : float
         How likely planners have a part in the game.
+    searched : int
+        How many states of each deep search are kept with their values in it.
     record : dict, optional
         Of another game, in whose middle this one begins.
 
@@ -78,8 +164,9 @@ def play_game(
     -------
     dict
         A JSON object. `game`: its name. `made`: `seed`, `iterations`, `deep`, `players`, `planners`, number (`game`)
-        and version of the weights (`weights`). `record`: the record of the game. `searches`: a list of objects with the
-        number of the `turn` in the record and its `decisions`, as `Search.decisions` returns them.
+        and version of the weights (`weights`), and `searched` if it is not 0. `record`: the record of the game.
+        `searches`: a list of objects with the number of the `turn` in the record, its `decisions`, as
+        `Search.decisions` returns them, and `states`, see `searched.states_of`.
     """
     weights = searching_weights(game, weights)
     random_ = random.Random(f"{seed}/{index}")
@@ -90,56 +177,38 @@ def play_game(
     if position is None:
         position = draw_start(game, seats, random_, iterations, weights)
     sparring = _sparring(position.players, league, weights) if has_planners else {}
-    start, turns, searches = position.to_json(), [], []
-    while not position.is_over:
-        if position.is_chance:
-            turns.append(position.draw(random_.getrandbits(63)))
-            continue
-        if position.to_move in sparring:
-            partner = sparring[position.to_move]
-            turns.append(partner.best_turn(position, seed=random_.getrandbits(63), candidates=1).turn)
-            position.push(turns[-1])
-            continue
-        is_deep = random_.random() < DEEP_SHARE
-        budget, search_seed = (deep if is_deep else iterations), random_.getrandbits(63)
-        turn, found = _search(position, budget, search_seed, weights, with_decisions=is_deep)
-        if found is not None:
-            searches.append({"turn": len(turns), "decisions": found})
-        turns.append(turn)
-        position.push(turn)
-    made: dict[str, Any] = {"seed": seed, "iterations": iterations, "deep": deep, "players": list(players)}
-    made |= {"planners": planners, "game": index, "weights": weights.version}
+    start = position.to_json()
+    turns, searches = play_on(position, Searcher(weights, iterations, deep, searched), sparring, random_)
+    made = _made(seed, iterations, deep, players, planners, searched)
     return {
         "game": game,
-        "made": made,
-        "record": {
-            "game": game,
-            "version": 1,
-            "start": start,
-            "turns": turns,
-            "scores": position.scores,
-            "winners": position.winners,
-            "engines": [
-                str(sparring[seat].spec) if seat in sparring else small_search(iterations)
-                for seat in range(position.players)
-            ],
-        },
+        "made": made | {"game": index, "weights": weights.version},
+        "record": finished_record(position, start, turns, sparring, small_search(iterations)),
         "searches": searches,
     }
 
 
-def _search(
-    position: Position, budget: int, seed: int, weights: Weights, *, with_decisions: bool
-) -> tuple[list[str], list[dict[str, Any]] | None]:
-    """Return the best turn and, if asked for and nothing was forced, what the search found about its decisions."""
-    limits = Limits(iterations=budget, memory_mb=8 + budget // 25)
-    run = SearchRun(position, SearchSettings(limits, seed, candidates=1, weights=weights))
-    result = run.result()
-    if not with_decisions or result.stop_reason == "forced":
-        return result.turn, None
-    assert isinstance(run.search, Search)
-    found = run.search.decisions(max(2, round(LEAST_VISITS * budget)))
-    return result.turn, [_shortened(decision) for decision in found]
+def _made(
+    seed: int, iterations: int, deep: int, players: Sequence[int], planners: float, searched: int
+) -> dict[str, Any]:
+    """Return how games are made, without their numbers and weights."""
+    made = {"seed": seed, "iterations": iterations, "deep": deep, "players": list(players), "planners": planners}
+    return made | ({"searched": searched} if searched else {})
+
+
+def finished_record(
+    end: Position, start: dict[str, Any], turns: list[list[str]], others: Mapping[int, Engine], learner: str
+) -> dict[str, Any]:
+    """Return the record of a game that is over; `learner` is the spec of the seats that are none of the others."""
+    return {
+        "game": end.game,
+        "version": 1,
+        "start": start,
+        "turns": turns,
+        "scores": end.scores,
+        "winners": end.winners,
+        "engines": [str(others[seat].spec) if seat in others else learner for seat in range(end.players)],
+    }
 
 
 def _styled_start(
@@ -188,6 +257,7 @@ def play(
     weights: Weights | None = None,
     players: Sequence[int] = PLAYERS,
     planners: float = 0.0,
+    searched: int = 0,
     records: Sequence[dict[str, Any]] = (),
     concurrency: int = 1,
     on_progress: Callable[[int], None] = lambda done: None,
@@ -204,13 +274,7 @@ def play(
         noun="games",
         key="made",
         number="game",
-        settings={
-            "seed": seed,
-            "iterations": iterations,
-            "deep": deep,
-            "players": list(players),
-            "planners": planners,
-        },
+        settings=_made(seed, iterations, deep, players, planners, searched),
         advice="another folder",
     )
     complete(
@@ -227,8 +291,75 @@ def play(
             weights,
             players=players,
             planners=planners,
+            searched=searched,
             record=_draw_record(records, seed, index),
         ),
+        executor,
+        concurrency=concurrency,
+        on_progress=on_progress,
+    )
+
+
+def reanalyse_game(record: dict[str, Any], seed: int, index: int, searcher: Searcher) -> dict[str, Any]:
+    """Search turns of a finished game anew, drawn as the deep ones of `play_game`, and return what was found.
+
+    Parameters
+    ----------
+    record : dict
+    seed, index : int
+        Everything random derives from these two.
+    searcher : Searcher
+        Only its deep searches take place.
+
+    Returns
+    -------
+    dict
+        As of `play_game`, with 0 as the iterations of the other searches.
+    """
+    random_ = random.Random(f"{seed}/{index}/again")
+    position, searches = Position.from_json(record["start"]), []
+    for number, turn in enumerate(record["turns"]):
+        if not position.is_chance and random_.random() < DEEP_SHARE:
+            _, found = searcher.search(position, random_.getrandbits(63), is_deep=True)
+            if found is not None:
+                searches.append({"turn": number, **found})
+        position.push(turn)
+    made = _made(seed, 0, searcher.deep, [position.players], 0.0, searcher.searched)
+    made |= {"game": index, "weights": searcher.weights.version}
+    return {"game": record["game"], "made": made, "record": record, "searches": searches}
+
+
+def reanalyse(
+    path: Path,
+    records: Sequence[dict[str, Any]],
+    executor: Executor,
+    *,
+    games: int,
+    seed: int,
+    searcher: Searcher,
+    concurrency: int = 1,
+    on_progress: Callable[[int], None] = lambda done: None,
+) -> None:
+    """Search turns of old games, drawn from some finished ones, until a file holds so many of them.
+
+    A file that a stopped run left is continued. Other parameters and errors: `reanalyse_game`, `job_file.complete`.
+    """
+    drawn = random.Random(f"{seed}/again").sample(sorted(records, key=fingerprint), min(games, len(records)))
+    series = Series(
+        game=searcher.weights.game,
+        weights=searcher.weights,
+        noun="games",
+        key="made",
+        number="game",
+        settings={"seed": seed, "iterations": 0, "deep": searcher.deep}
+        | ({"searched": searcher.searched} if searcher.searched else {}),
+        advice="another folder",
+    )
+    complete(
+        path,
+        series,
+        len(drawn),
+        lambda index: partial(reanalyse_game, drawn[index], seed, index, searcher),
         executor,
         concurrency=concurrency,
         on_progress=on_progress,

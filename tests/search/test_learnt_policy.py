@@ -71,7 +71,8 @@ def test_the_compiled_scorer_agrees_with_the_one_that_is_trained(spec):
         if len(actions) < 2:
             continue
         logs = np.log(priors)
-        alone = policy.Decisions(summary[None], np.zeros(1, int), categories, features, logs, logs, np.zeros(1, int))
+        none = np.zeros(1, int)
+        alone = policy.Decisions(summary[None], none, categories, features, logs, logs, none, none)
         expected = priors * np.exp(policy.scores(alone, arrays))
         expected *= priors.sum() / expected.sum()
         found = dict(zip(*policy_of(state, weights), strict=True))
@@ -193,6 +194,7 @@ def made_up(count, spec, seed):
         logs,
         targets,
         generator.choice([REPORT, SELECTION, *[TRAIN] * 8], count),
+        np.ones(count),
     )
 
 

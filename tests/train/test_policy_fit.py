@@ -23,6 +23,7 @@ def noise(count):
         logs=np.full(size, -np.log(ACTIONS), np.float32),
         targets=targets.astype(np.float32),
         parts=np.array([SELECTION, REPORT, TRAIN, TRAIN])[np.arange(count) % 4],
+        surprises=random_.uniform(size=count),
     )
 
 
