@@ -31,9 +31,9 @@ from cext.core.search.options import OPTIONS
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.search import SearchRun
 from mexica_ai.analysis.settings import SearchSettings
-from mexica_ai.game.position import Position
 from mexica_ai.game.records import position_at
-from mexica_ai.io.errors import MexicaAIError, PositionError
+from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.train.starts import has_hands, shown
 
 FIFTHS = 5
 LEAST = 1e-4  # share of the win in the log-loss
@@ -81,7 +81,7 @@ def measure(args):
     variants = [{}, *args.set]
     rows, decisions = [], []
     for game, phase, position, result in chosen(args):
-        if args.open and (position := shown(position)) is None:
+        if args.open and (position := opened(position)) is None:
             continue
         rows.append([search(position, args, options, len(rows)) for options in variants])
         if args.play:
@@ -127,18 +127,12 @@ def chosen(args):
                     yield number, FIFTHS * index // len(turns), position, result
 
 
-def shown(position):
+def opened(position):
     """Return a position in which all seats have shown their hands; None where the rules do not let them."""
-    content = position.to_json()
-    content.pop("memory", None)  # what was observed of hidden hands
-    for seat in content["seats"]:
-        if "shown" not in seat:
-            sys.exit(f"hope.py: --open: {position.game} has no hands that a seat shows")
-        seat["shown"] = seat["hand"]
-    try:
-        return Position.from_json(content)
-    except PositionError:  # Coatl: before the first turn
-        return None
+    if not has_hands(position):
+        sys.exit(f"hope.py: --open: {position.game} has no hands that a seat shows")
+    found = shown(position)
+    return None if found is position else found
 
 
 def search(position, args, options, number):

@@ -34,6 +34,7 @@ def play(
     games: int,
     iterations: int,
     seed: int,
+    time_s: float | None = None,
     concurrency: int = 1,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, Any]:
@@ -57,6 +58,8 @@ def play(
         Of the search for a turn.
     seed : int
         Of the deals and the searches.
+    time_s : float, optional
+        Seconds of the search for a turn, instead of the iterations.
     concurrency : int
         Games at a time.
     on_progress : callable
@@ -84,12 +87,13 @@ def play(
 
     if new.game != old.game:
         raise ValueError(f"weights of {new.game} cannot play against weights of {old.game}")
+    limit = f"iterations={iterations}" if time_s is None else f"time={time_s:g}"
     names = NAMES[:players]
     weights = (new, *[old] * (players - 1))
     tournament = Tournament(
         game=new.game,
         players=players,
-        engines=tuple(f"mcts,iterations={iterations},name={name}" for name in names),
+        engines=tuple(f"mcts,{limit},name={name}" for name in names),
         names=names,
         seed=seed,
         sample=players if players > 2 else None,  # with two seats there are no others
@@ -114,7 +118,7 @@ def play(
     share = summarize(collected.outcomes, players)[0].share
     return {
         "games": len(progress.records),
-        "iterations": iterations,
+        **({"iterations": iterations} if time_s is None else {"time_s": time_s}),
         "forfeits": sum(record["termination"] == "forfeit" for record in progress.records),
         "share": [share.mean, share.low, share.high],
     }

@@ -6,7 +6,9 @@ starts (`Learning.varied`: the same position with other things in the hands of t
 not, have one. Games with a *planner* (`Learning.planner`), and games after others' records, may begin in the middle of
 such a game.
 
-Main functions: `draw_start`, `midgame`, `planned_start`.
+Hands that seats may show are those of positions whose seats have a ``hand`` and what they have ``shown``.
+
+Main functions: `draw_start`, `midgame`, `planned_start`; `shown`.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from mexica_ai.analysis.limits import Limits
 from mexica_ai.engines import Engine, make_engine
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, new_game
+from mexica_ai.io.errors import PositionError
 
 ODD_CANDIDATES = 20  # number of candidates from which an odd turn is drawn
 FORK_SHARE = 0.5  # share of the games that are forks
@@ -63,6 +66,26 @@ def planned_start(game: str, players: int, random_: random.Random, weights: Weig
         assert seat is not None
         position.push(planners[seat].best_turn(position, seed=random_.getrandbits(63), candidates=1).turn)
     return random_.choice(before)
+
+
+def has_hands(position: Position) -> bool:
+    """Return whether the seats have hands that they may show."""
+    return all({"hand", "shown"} <= seat.keys() for seat in position.to_json()["seats"])
+
+
+def shown(position: Position) -> Position:
+    """Return a position in which all seats have shown their hands; the same where the rules do not let them.
+
+    The legal turns are the same.
+    """
+    content = position.to_json()
+    content.pop("memory", None)  # what was observed of hidden hands
+    for seat in content["seats"]:
+        seat["shown"] = seat["hand"]
+    try:
+        return Position.from_json(content)
+    except PositionError:  # Coatl: before the first turn
+        return position
 
 
 def planner(random_: random.Random, weights: Weights) -> Engine:

@@ -114,6 +114,12 @@ def test_the_journal_of_other_weights_or_sizes_is_refused(finished):
     assert path.read_bytes() == before
 
 
+@pytest.mark.real("time")
+def test_a_match_at_equal_time(tmp_path):
+    figures = play(tmp_path / "match.jsonl", changed(), games=2, time_s=0.002)
+    assert (figures["games"], figures["time_s"], "iterations" in figures) == (2, 0.002, False)
+
+
 class Deadly(ThreadPoolExecutor):
     """Its workers die."""
 
