@@ -50,6 +50,7 @@ UNDIVIDED = (
     "rules/test_coatl_observations.py",
     "rules/test_mexica_differential.py",
     "rules/test_tzolkin_differential.py",
+    "train/test_exploit.py",
     "train/test_pipeline.py",
     "train/test_probes.py",
 )

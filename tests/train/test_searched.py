@@ -14,14 +14,14 @@ from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import position_at
 from mexica_ai.io.errors import NotationError, SearchError
-from mexica_ai.train import pipeline, policy, searched, selfplay
-from mexica_ai.train.positions import TRAIN, Positions
+from mexica_ai.train import folder, pipeline, policy, probes, searched, selfplay
+from mexica_ai.train.positions import REPORT, TRAIN, Positions
 from mexica_ai.train.settings import Settings
 
 GAME = "mexica"
 SETTINGS = Settings(
-    games=10, iterations=2, deep=40, walks=9, rollouts=1, rollout_iterations=1, networks=1, epochs=2, match=2,
-    match_iterations=2,
+    games=10, players="2", iterations=2, deep=40, walks=9, rollouts=1, rollout_iterations=1, networks=1, epochs=1,
+    match=2, match_iterations=2,
 )  # fmt: skip
 
 spec = registry.get(GAME).learning.weights
@@ -145,28 +145,28 @@ def run(folder, settings, **options):
 
 
 def test_a_run_learns_from_searched_states_and_old_games(tmp_path):
-    plain = run(tmp_path / "plain", SETTINGS)
-    old = (tmp_path / "plain" / "games.jsonl").read_bytes().splitlines()
-    records = [(f"old:{number}", line) for number, line in enumerate(old)]
+    old = games_of(6)
     settings = dataclasses.replace(SETTINGS, searched=2, reanalyse=4, surprise=0.5)
-    figures = run(tmp_path / "new", settings, records=records)
-    again = [json.loads(line) for line in (tmp_path / "new" / "reanalysed.jsonl").read_bytes().splitlines()]
+    figures = run(tmp_path, settings, records=old)
+    again = [json.loads(line) for line in (tmp_path / "reanalysed.jsonl").read_bytes().splitlines()]
     assert figures["generate"]["reanalysed"] == len(again) == 4
-    starts = [json.loads(line)["record"]["start"] for line in old]
+    starts = [json.loads(line)["record"]["start"] for _, line in old]
     for found in again:
         assert found["record"]["start"] in starts
         assert found["made"]["deep"] == 40
         assert found["searches"]
     # Probes select and are reported on; searched states train beside them.
-    assert figures["value"]["positions"][TRAIN] > plain["value"]["positions"][TRAIN] + 20
-    new_decisions, plain_decisions = (sum(found["policy"]["decisions"]) for found in (figures, plain))
-    assert new_decisions > plain_decisions
+    found = probes.load(folder.lines(tmp_path / "probes.jsonl"), GAME, spec.features)
+    assert figures["value"]["positions"][TRAIN] > (found.parts == TRAIN).sum() + 20
+    assert figures["value"]["positions"][REPORT] == (found.parts == REPORT).sum()
+    alone = policy.sample(folder.lines(tmp_path / "games.jsonl"), registry.get(GAME).weights())
+    assert sum(figures["policy"]["decisions"]) > len(alone.starts)
     # A stopped run continues.
-    lines = (tmp_path / "new" / "reanalysed.jsonl").read_bytes()
-    (tmp_path / "new" / "reanalysed.jsonl").write_bytes(lines[: len(lines) // 2])
+    lines = (tmp_path / "reanalysed.jsonl").read_bytes()
+    (tmp_path / "reanalysed.jsonl").write_bytes(lines[: len(lines) // 2])
     for name in ("value.json", "value-0.json", "policy.json"):
-        (tmp_path / "new" / name).unlink()
-    assert run(tmp_path / "new", settings, records=records) == figures
+        (tmp_path / name).unlink()
+    assert run(tmp_path, settings, records=old) == figures
 
 
 def test_an_old_game_is_searched_as_a_position_of_it():
