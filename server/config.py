@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from mexica_ai.analysis.limits import (
     DEFAULT_MEMORY_MB,
@@ -22,7 +22,10 @@ from mexica_ai.analysis.limits import (
     MAX_CANDIDATES,
     MAX_MEMORY_MB,
     MAX_THREADS,
+    resolve_threads,
 )
+from mexica_ai.analysis.resources import memory_mb as available_mb
+from mexica_ai.analysis.resources import num_processors
 from mexica_ai.io.errors import NotationError, SearchError, Violation
 from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S
 from mexica_ai.io.files import read_text
@@ -30,8 +33,6 @@ from mexica_ai.io.strict import quote
 from mexica_ai.rpc.targets import MAX_PORT
 from mexica_ai.rpc.wire import WEIGHTS_NAME
 from mexica_ai.server import search_options
-from mexica_ai.server.resources import memory_mb as available_mb
-from mexica_ai.server.resources import num_processors
 from mexica_ai.server.weight_sets import WeightSets, read_weight_sets
 
 ENVIRONMENT_PREFIX = "MEXICA_AI_"
@@ -74,6 +75,7 @@ OptionRange = Annotated[str, AfterValidator(search_options.check_entry)]
 Origin = Annotated[str, Field(pattern=r"^(\*|https?://[A-Za-z0-9.\[\]:_-]+)$")]
 HostName = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,253}$")]
 Seconds = Annotated[float, Field(gt=0, le=MAX_TIME_S)]
+Threads = Annotated[int, BeforeValidator(resolve_threads)]
 
 
 class Settings(BaseModel):
@@ -83,7 +85,13 @@ class Settings(BaseModel):
 
     host: str = Field("127.0.0.1", pattern=_TEXT, json_schema_extra=_HOST_HELP, description="the address to listen on")
     port: int = Field(50051, ge=0, le=MAX_PORT, description="the port to listen on; 0: any that is free")
-    threads: int = Field(DEFAULT_THREADS, ge=1, le=MAX_THREADS, description="threads of one search at most")
+    threads: Threads = Field(
+        DEFAULT_THREADS,
+        ge=1,
+        le=MAX_THREADS,
+        description="threads of one search at most; auto: as many as there are processors",
+        json_schema_extra={"expected": f"an integer from 1 to {MAX_THREADS}, or auto"},
+    )
     slots: int = Field(
         default_factory=lambda data: min(1024, max(1, int(num_processors() // data["threads"]))),
         ge=1,
@@ -317,7 +325,7 @@ def _expected(name: str, is_entry: bool = False) -> str:
     if schema["type"] == "boolean":
         return "true or false"
     if schema["type"] == "integer":
-        return f"an integer from {schema['minimum']} to {schema['maximum']}"
+        return str(schema.get("expected", f"an integer from {schema['minimum']} to {schema['maximum']}"))
     if schema["type"] == "number":
         low = f"of at least {schema['minimum']:g}" if "minimum" in schema else "above 0"
         return f"a number of seconds {low}, at most {schema['maximum']:.0f}"

@@ -10,9 +10,10 @@ import contextlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from cext.core.search import turn_search
+from mexica_ai.analysis import resources
 from mexica_ai.analysis.margin import Margin
 from mexica_ai.io.errors import SearchError
 from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S, is_time
@@ -20,6 +21,7 @@ from mexica_ai.io.strict import quote
 
 DEFAULT_TIME_S = 1.0  # of a search with neither a time nor a number of iterations
 DEFAULT_THREADS = 1
+AUTO = "auto"  # threads: as many as there are processors
 DEFAULT_MEMORY_MB: int = turn_search.DEFAULT_MEMORY_MB
 MAX_MEMORY_MB: int = turn_search.MAX_MEMORY_MB
 MAX_THREADS: int = turn_search.MAX_THREADS
@@ -92,6 +94,16 @@ class Limits:
             reason="INVALID_LIMITS",
             path=f"limits.{name}",
         )
+
+
+def num_threads() -> int:
+    """Return how many threads keep all processors busy that this process may use, at most `MAX_THREADS`."""
+    return min(MAX_THREADS, max(1, int(resources.num_processors())))
+
+
+def resolve_threads(threads: Any) -> Any:
+    """Return a number of threads as it is, and that of `num_threads` for "auto"."""
+    return num_threads() if threads == AUTO else threads
 
 
 def clock_margin() -> Margin:

@@ -196,6 +196,8 @@ class SearchRun:
     late_s : float, optional
         The result comes at most this many seconds after the time limit, even if threads without a processor still run;
         then `join` waits for them. By default it comes when they have ended. Only with `Search`.
+    after : Search, optional
+        An ended search from which this one goes on. Only with `Search`.
 
     Attributes
     ----------
@@ -215,6 +217,7 @@ class SearchRun:
         *,
         search_class: Callable[..., TurnSearch] = Search,
         late_s: float | None = None,
+        after: Search | None = None,
     ) -> None:
         require_seat_to_move(position)
         assert position.to_move is not None
@@ -231,6 +234,7 @@ class SearchRun:
                 weights=weights_for(position.game, settings.weights),
                 **settings.arguments(position.game),
                 **first_action_arguments(position, settings),
+                **({} if after is None else {"after": after}),
             )
         self._calibration = self._find_calibration()
 

@@ -35,7 +35,7 @@ from mexica_ai.arena.programs import KEPT
 from mexica_ai.arena.searches import SearchLog
 from mexica_ai.arena.tournament import Game, Tournament, turn_seed
 from mexica_ai.engines import Engine, EngineSpec, make_engine, parse_spec
-from mexica_ai.engines.base import name_turn, seen_by
+from mexica_ai.engines.base import limits_in, name_turn, seen_by
 from mexica_ai.engines.process import ProcessEngine
 from mexica_ai.engines.specs import KINDS
 from mexica_ai.game import registry
@@ -274,11 +274,8 @@ class _Seat:
         self._iterations: int | None = spec.options.get("iterations")
         if KINDS[spec.kind].is_instant and self._time_s is None and not tournament.clock:
             self._iterations = self._iterations or 1  # some limit must be given; it is ignored
-        self._others = {
-            field: spec.options[key]
-            for key, field in (("memory", "memory_mb"), ("threads", "threads"))
-            if key in spec.options
-        }
+        others = limits_in(spec.options)
+        self._others = {field: others[field] for field in ("memory_mb", "threads") if field in others}
         self._spec = _prepared(spec, tournament, task.isolated)
         self._engine: Engine | None = None
         self._restart = None if task.isolated or spec.kind != "cmd" else tournament.restart

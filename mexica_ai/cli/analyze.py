@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     common.add_position_argument(parser)
     common.add_engine_option(parser, repeats=True)
-    common.add_search_options(parser, "none")
+    common.add_search_options(parser, "none", threads_default=common.ALL_CORES)
     common.add_candidates_option(parser)
     common.add_first_action_options(parser)
     add_interval_option(parser)
@@ -92,6 +92,7 @@ def run(args: argparse.Namespace) -> int:
     if len(specs) > 1:
         return _compare(args, specs, position, limits)
     (spec,) = specs
+    limits = common.with_threads(limits, args, spec)
     defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "elo", "seed", "weights")}
     with common.stop_on_interrupt() as stop, make_engine(spec, **defaults) as engine:
         engine.restrict(args.allow, args.avoid or ())

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     common.add_position_argument(parser)
     common.add_engine_option(parser)
-    common.add_search_options(parser, "1, if --iterations is not given either")
+    common.add_search_options(parser, "1, if --iterations is not given either", threads_default=common.ALL_CORES)
     common.add_candidates_option(parser)
     common.add_first_action_options(parser)
     common.add_json_option(parser, "print one JSON object: turn, value, expected_scores, candidates, iterations, ...")
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     spec = parse_spec(args.engine)
     position = common.read_position(args.position)
     picture.check(args)
-    defaults = common.search_defaults(args, spec)
+    defaults = common.search_defaults(args, spec) | {"threads": common.threads_of(args, spec)}
     with common.stop_on_interrupt() as stop, make_engine(spec, **defaults) as engine:
         engine.restrict(args.allow, args.avoid or ())
         search = (engine.best_turn(position, candidates=args.candidates, stop=stop) for _ in range(1))

@@ -192,7 +192,7 @@ def _waiting(items: queue.SimpleQueue[T]) -> Iterator[T]:
 
 def _add_search_options(parser: argparse.ArgumentParser, has_level: bool = True) -> None:
     default = "the server's"
-    common.add_search_options(parser, default, default, default, has_level=has_level)
+    common.add_search_options(parser, default, default, default, has_level=has_level, is_remote=True)
     parser.add_argument(
         "--weights",
         metavar="NAME",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import os
 import queue
 import signal
@@ -14,9 +15,18 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 from urllib.parse import urlsplit
 
 from mexica_ai.analysis import levels
-from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, DEFAULT_MEMORY_MB, DEFAULT_THREADS, MAX_CANDIDATES
+from mexica_ai.analysis.limits import (
+    AUTO,
+    DEFAULT_CANDIDATES,
+    DEFAULT_MEMORY_MB,
+    DEFAULT_THREADS,
+    MAX_CANDIDATES,
+    MAX_THREADS,
+    Limits,
+    num_threads,
+)
 from mexica_ai.analysis.stopping import Stop
-from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, whole_number
+from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec, takes_all_cores, thread_count, whole_number
 from mexica_ai.game import compact, registry
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import position_data
@@ -31,6 +41,7 @@ T = TypeVar("T")
 
 CONNECT_S = 10.0  # to a scheduler
 TICK_S = 0.1  # how often progress is shown while something runs
+ALL_CORES = "auto; 1 with --seed, --elo or a level below full strength"  # of --threads where a person waits
 CLUSTER_METAVAR = "ADDRESS"
 CLUSTER_HELP = "play on the workers of a dask scheduler, such as tcp://host:8786"
 ENGINES_HELP = (
@@ -60,8 +71,9 @@ def add_search_options(
     memory_default: str = str(DEFAULT_MEMORY_MB),
     threads_default: str = str(DEFAULT_THREADS),
     has_level: bool = True,
+    is_remote: bool = False,
 ) -> None:
-    """Add the options of a search; those not given are None."""
+    """Add the options of a search; those not given are None. `is_remote`: a server searches."""
     options = parser.add_argument_group("search")
     options.add_argument(
         "--time",
@@ -81,12 +93,7 @@ def add_search_options(
         metavar="MB",
         help=f"limit for the memory of the search tree (default: {memory_default})",
     )
-    options.add_argument(
-        "--threads",
-        type=argument(KEYS["threads"]),
-        metavar="N",
-        help=f"threads that search (default: {threads_default})",
-    )
+    add_threads_option(options, threads_default, is_remote)
     if has_level:
         add_level_options(options, f"strength of play of mcts, 1 to {levels.HIGHEST}", ", full strength")
     options.add_argument(
@@ -111,6 +118,22 @@ def add_level_options(parser: argparse._ActionsContainer, what: str, of_default:
         type=argument(KEYS["elo"]),
         metavar="RATING",
         help="the level whose rating in the game is nearest; greedy has 1000 (see `mexica-ai levels`)",
+    )
+
+
+def add_threads_option(parser: argparse._ActionsContainer, default: str, is_remote: bool = False) -> None:
+    """Add `--threads`; None if it is not given. `is_remote`: a server searches."""
+    read = thread_count()
+    all_of = "as many as the server allows" if is_remote else "as many as there are processors"
+
+    def convert(text: str) -> int | str:
+        return read(text) if text != AUTO else MAX_THREADS if is_remote else num_threads()
+
+    parser.add_argument(
+        "--threads",
+        type=argument(convert),
+        metavar="N",
+        help=f"threads that search, or {AUTO}: {all_of} (default: {default})",
     )
 
 
@@ -148,6 +171,20 @@ def add_engine_option(parser: argparse.ArgumentParser, repeats: bool = False) ->
         help="weights of the engine, as `mexica-ai train` writes them; of grpc, the name of weights of the server "
         "(default: those that ship)",
     )
+
+
+def threads_of(args: argparse.Namespace, spec: EngineSpec) -> int | None:
+    """Return `--threads`; without it all cores for an engine that takes them, else None."""
+    if args.threads is None and takes_all_cores(spec, level=args.level, elo=args.elo, seed=args.seed):
+        return num_threads()
+    threads: int | None = args.threads
+    return threads
+
+
+def with_threads(limits: Limits, args: argparse.Namespace, spec: EngineSpec) -> Limits:
+    """Return limits with the threads of an engine, see `threads_of`."""
+    threads = threads_of(args, spec)
+    return limits if threads is None else dataclasses.replace(limits, threads=threads)
 
 
 def search_defaults(args: argparse.Namespace, spec: EngineSpec) -> dict[str, Any]:

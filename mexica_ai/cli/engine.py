@@ -7,6 +7,7 @@ search.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -84,6 +85,7 @@ class _Request:
     data: dict[str, Any] = field(default_factory=dict)
     error: str = ""
     stop: Stop = field(default_factory=Stop)
+    is_stop: bool = False  # it has no answer: it only ends what the engine does in the others' time
     due_s: float = math.inf  # monotonic time at which its search must end
 
 
@@ -96,6 +98,7 @@ class _Server:
         self._late = clock_margin()
         self._bank_s = self._left_s = 0.0  # the most time that was left on the clock of this game, and the last
         self._took_s = 0.0  # what all answers since then took
+        self._played: tuple[Position, list[str]] | None = None  # the last position, and the answer to it
         self._table = ("", 0)  # name and number of seats of this game
         self._lock = threading.Lock()  # guards _unanswered
 
@@ -108,6 +111,7 @@ class _Server:
                 request = _parse_line(line)
             if "stop" in request.data:
                 self._stop_all()
+                self._waiting.put(_Request(is_stop=True))
                 continue
             with self._lock:
                 self._unanswered.add(request.stop)
@@ -123,6 +127,9 @@ class _Server:
     def answer(self) -> None:
         """Answer queued requests until the input ends."""
         while (request := self._waiting.get()) is not None:
+            self._engine.rest()
+            if request.is_stop:
+                continue
             began_s = time.monotonic()
             print(json.dumps(self._answer(request)), flush=True)
             ended_s = time.monotonic()
@@ -131,6 +138,14 @@ class _Server:
                 self._late.note(late_s)
             with self._lock:
                 self._unanswered.discard(request.stop)
+            self._ponder()
+
+    def _ponder(self) -> None:
+        """Let the engine think on after the turn that was just answered, if nothing waits and its spec says so."""
+        played, self._played = self._played, None
+        if played is not None and self._waiting.empty():
+            with contextlib.suppress(MexicaAIError):  # without memory for it, it does not
+                self._engine.ponder(*played)
 
     def _answer(self, request: _Request) -> dict[str, Any]:
         request_id = request.data.get("id")
@@ -177,6 +192,7 @@ class _Server:
             candidates=self._args.candidates,
             stop=request.stop,
         ).to_json()
+        self._played = position, result["turn"]
         for candidate in result["candidates"]:
             for name in ("forecast", "value_error", "expected_scores_error"):  # not part of the protocol
                 del candidate[name]

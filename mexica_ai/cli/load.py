@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="let each of the --callers balance its calls by itself, as separate programs do",
     )
-    common.add_search_options(parser, "the server's", "the server's", "the server's")
+    common.add_search_options(parser, "the server's", "the server's", "the server's", is_remote=True)
     client.add_security_options(parser.add_argument_group("server"))
     common.add_json_option(parser, "print one JSON object")
 

@@ -11,8 +11,9 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.limits import AUTO, DEFAULT_THREADS, Limits
 from mexica_ai.analysis.results import Result
 from mexica_ai.cli import common, new, report
 from mexica_ai.cli.records import read_record
@@ -95,6 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="file of the record (default: GAME-DATE-TIME.json in $XDG_STATE_HOME/mexica-ai, by default "
         "~/.local/state/mexica-ai)",
     )
+    common.add_threads_option(parser, common.ALL_CORES)
     parser.add_argument("--last", action="store_true", help="go on with the game that was kept there last")
     new.add_deal_options(parser)
 
@@ -143,11 +145,14 @@ def run(args: argparse.Namespace) -> int:
         for seat in range(position.players):
             if seat not in persons:
                 spec = parse_spec(chosen.get(seat, args.engine))
-                defaults = {"time": args.time or 1.0}
+                defaults: dict[str, Any] = {"time": args.time or 1.0}
+                if "threads" in KINDS[spec.kind].keys:
+                    defaults["threads"] = common.threads_of(args, spec)
                 if "level" in KINDS[spec.kind].keys:
                     defaults |= {key: getattr(args, key) for key in ("level", "elo")}
                 engines[seat] = stack.enter_context(make_engine(spec, **defaults))
-        adviser = stack.enter_context(make_engine(parse_spec("mcts")))
+        threads = args.threads or (AUTO if args.seed is None else DEFAULT_THREADS)
+        adviser = stack.enter_context(make_engine(parse_spec(f"mcts,threads={threads}")))
         Talk(Session(position, engines, record, lines), adviser, record).play()
     return 0
 

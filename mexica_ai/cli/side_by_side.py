@@ -89,11 +89,16 @@ def search(
             defaults = {key: common.search_defaults(args, spec)[key] for key in ("level", "elo", "weights")}
             engines.append(stack.enter_context(make_engine(spec, **defaults)))
             engines[-1].restrict(args.allow, args.avoid or ())
-        for engine in engines:
+        for spec, engine in zip(specs, engines, strict=True):
             if stop.is_set() and searched:
                 break
             results = engine.analyze(
-                position, limits, seed=seed, candidates=number, stop=stop, interval_s=min(interval_s, args.interval)
+                position,
+                common.with_threads(limits, args, spec),
+                seed=seed,
+                candidates=number,
+                stop=stop,
+                interval_s=min(interval_s, args.interval),
             )
             one = Searched(engine.name, [])
             for _ in keeping(common.in_thread(results), one.results, args.interval):

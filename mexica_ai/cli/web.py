@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from mexica_ai.analysis.limits import AUTO
 from mexica_ai.cli import common
 from mexica_ai.cli.client import TOKEN_VARIABLE, read_token
-from mexica_ai.engines.specs import EngineSpec, parse_spec, whole_number
+from mexica_ai.engines.specs import EngineSpec, parse_spec, thread_count, whole_number
 from mexica_ai.io import files
 from mexica_ai.io.errors import NotationError
 from mexica_ai.rpc import targets
@@ -62,10 +63,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--games", metavar="FOLDER", help=f"where games are kept (default: {_default_folder()})")
     parser.add_argument(
         "--threads",
-        type=common.argument(whole_number(1, MAX_THREADS)),
-        default=1,
+        type=common.argument(thread_count(MAX_THREADS)),
+        default=AUTO,
         metavar="N",
-        help="threads of one search, without --server (default: 1)",
+        help="threads of one search of this process, or auto: searches that run at a time share the processors "
+        "(default: auto)",
     )
     parser.add_argument(
         "--new-token",
@@ -150,7 +152,7 @@ def run(args: argparse.Namespace) -> int:
             server=args.server,
             connection=_connection(args),
             engines=dict(args.engine),
-            threads=args.threads,
+            threads=None if args.threads == AUTO else args.threads,
             tls_certificate=args.tls_certificate,
             tls_key=args.tls_key,
             origin=args.origin,

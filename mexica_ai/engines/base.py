@@ -10,7 +10,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
-from mexica_ai.analysis.limits import DEFAULT_CANDIDATES, DEFAULT_INTERVAL_S, DEFAULT_TIME_S, Limits, out_of_memory
+from mexica_ai.analysis.limits import (
+    DEFAULT_CANDIDATES,
+    DEFAULT_INTERVAL_S,
+    DEFAULT_TIME_S,
+    Limits,
+    out_of_memory,
+    resolve_threads,
+)
 from mexica_ai.analysis.results import Result
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.specs import KINDS, EngineSpec
@@ -143,6 +150,17 @@ class Engine(ABC):
         """
         return None
 
+    def ponder(self, position: Position, turn: Sequence[str]) -> None:
+        """Begin to think in the others' time, after a turn that was answered for a position; return at once.
+
+        Only an engine whose spec has the key `ponder` does. Its next question, `rest` and `close` end it.
+        """
+        return None
+
+    def rest(self) -> None:
+        """End what `ponder` has begun, and wait for its end, which takes milliseconds."""
+        return None
+
     def close(self) -> None:
         """Release the resources of the engine (a process, a connection). May be called twice."""
         return None
@@ -175,16 +193,23 @@ class Engine(ABC):
         options = self.spec.options
         if limits is None:
             keys = {**self._defaults, **options}
-            fields = {field: keys[key] for key, field in LIMIT_KEYS.items() if key in keys}
+            fields = limits_in(keys)
             if "time_s" not in fields and "iterations" not in fields:
                 fields["time_s"] = DEFAULT_TIME_S
             limits = Limits(**fields)
         else:
-            overrides = {field: options[key] for key, field in LIMIT_KEYS.items() if key in options}
-            limits = dataclasses.replace(limits, **overrides)
+            limits = dataclasses.replace(limits, **limits_in(options))
         if seed is None:
             seed = self._defaults.get("seed")
         return limits, resolve_seed(options.get("seed", seed))
+
+
+def limits_in(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of `Limits` that keys of a spec set; `threads` as a number."""
+    fields = {field: options[key] for key, field in LIMIT_KEYS.items() if key in options}
+    if "threads" in fields:
+        fields["threads"] = resolve_threads(fields["threads"])
+    return fields
 
 
 def seen_by(position: Position, seat: int) -> Position:

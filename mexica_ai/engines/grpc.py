@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mexica_ai.analysis.limits import Limits
+from mexica_ai.analysis.limits import AUTO, MAX_THREADS, Limits
 from mexica_ai.analysis.results import Result, sound
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.base import Engine, find_fault, name_turn
@@ -27,8 +28,9 @@ class GrpcEngine(Engine):
     The key `weights` is no file: it names one of the server's sets of weights. The keys `tls_ca`, `tls_certificate`,
     `tls_key` and `authority` are those of a `Client`; `token_file` holds its token.
 
-    The server caps the limits. A search that is stopped returns no turn: it raises SearchError with reason
-    CANCELLED. Without a time the call has no deadline: the server's own limit holds, and `stop` ends it.
+    The server caps the limits; `threads=auto` are as many as it allows. A search that is stopped returns no turn: it
+    raises SearchError with reason CANCELLED. Without a time the call has no deadline: the server's own limit holds, and
+    `stop` ends it.
 
     Raises
     ------
@@ -55,6 +57,8 @@ class GrpcEngine(Engine):
         self._client.close()
 
     def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop) -> Result:
+        if self.spec.options.get("threads") == AUTO:
+            limits = dataclasses.replace(limits, threads=MAX_THREADS)
         result = self._client.run_search(
             position,
             limits,

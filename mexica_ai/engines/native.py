@@ -7,7 +7,7 @@ import functools
 import os
 import time
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cext.core.baselines import simple
@@ -16,8 +16,9 @@ from cext.core.baselines.uct import UCT
 from cext.core.contract.game import State
 from cext.core.learning.weights import Weights
 from cext.core.search.options import OPTIONS
+from cext.core.search.search import Search
 from mexica_ai.analysis.levels import HIGHEST
-from mexica_ai.analysis.limits import DEFAULT_BATCH, Limits
+from mexica_ai.analysis.limits import DEFAULT_BATCH, Limits, out_of_memory
 from mexica_ai.analysis.ratings import chosen_level
 from mexica_ai.analysis.results import Candidate, Result
 from mexica_ai.analysis.search import SearchRun, weights_for
@@ -31,6 +32,7 @@ from mexica_ai.game.registry import load_weights_file
 from mexica_ai.io.errors import SearchError
 
 DEFAULT_WIDTH = 40  # of the beam
+NICENESS = 19  # added to that of threads that search in the others' time, so that they delay nobody
 
 
 class _WeightedEngine(Engine):
@@ -57,10 +59,18 @@ def _result(run: SearchRun, stop: Stop) -> Result:
 
 
 class MctsEngine(_WeightedEngine):
-    """The project's search; keys of the spec may set its level of play, its evaluator and its options."""
+    """The project's search; keys of the spec may set its level of play, its evaluator and its options.
+
+    With the key `reuse` a search goes on from the one before, if that was of the same game and seat; with `ponder` the
+    engine also searches while others move. At full strength only: levels are measured without.
+    """
 
     def __init__(self, spec: EngineSpec, defaults: Mapping[str, Any] | None = None) -> None:
         super().__init__(spec, defaults)
+        self._ponder_s: float = spec.options.get("ponder", 0.0)
+        self._reuses = "evaluator" not in spec.options and (spec.options.get("reuse", 0) == 1 or self._ponder_s > 0)
+        self._last: Search | None = None  # from which the next one goes on
+        self._arguments: dict[str, Any] = {}  # of the last search
         file = spec.options.get("evaluator")
         self._evaluator = None
         if file is not None:
@@ -75,18 +85,23 @@ class MctsEngine(_WeightedEngine):
     def _run(self, position: Position, limits: Limits, seed: int, candidates: int) -> SearchRun:
         if self._evaluator is not None:
             self._evaluator.check(position.game)
+        level = self._level(position.game)
         settings = SearchSettings(
             limits,
             seed,
             candidates,
-            level=self._level(position.game),
+            level=level,
             weights=self._weights_for(position.game),
             evaluator=self._evaluator,
             **self._batches,
             options={name: value for name, value in self.spec.options.items() if name in OPTIONS},
             **self._first_actions,
         )
-        return SearchRun(position, settings)
+        self.rest()
+        before, self._last = self._last, None
+        run = SearchRun(position, settings, after=before)
+        self._arguments = settings.arguments(position.game)
+        return run
 
     def _level(self, game: str) -> int:
         """Return the level that the spec asks for, or else its defaults."""
@@ -96,7 +111,45 @@ class MctsEngine(_WeightedEngine):
         return HIGHEST
 
     def _best_turn(self, position: Position, limits: Limits, *, seed: int, candidates: int, stop: Stop) -> Result:
-        return _result(self._run(position, limits, seed, candidates), stop)
+        run = self._run(position, limits, seed, candidates)
+        result = _result(run, stop)
+        if self._reuses and run.settings.level == HIGHEST and isinstance(run.search, Search):
+            self._last = run.search
+        return result
+
+    def ponder(self, position: Position, turn: Sequence[str]) -> None:
+        """Search the position after a turn, as the seat that has played it, until the time of the key `ponder`."""
+        if self._last is None or self._ponder_s == 0 or position.to_move is None:
+            return
+        seat, after = position.to_move, position.state.copy()
+        after.determinize(seat, self._arguments["seed"])  # no more than the seat can know
+        for action in turn:
+            after.apply(registry.get(position.game).text.parse_action(action))
+        if after.is_terminal:
+            return
+        before, self._last = self._last, None
+        with out_of_memory():
+            search = Search(
+                after,
+                weights=self._weights_for(position.game),
+                viewer=seat,
+                after=before,
+                niceness=NICENESS,
+                **self._arguments | {"early_stop": 0.0, "confirming_share": 0.0},
+            )
+            self._last = search
+            search.start(time_s=self._ponder_s)
+
+    def rest(self) -> None:
+        """End the search of `ponder`; what it has found is kept."""
+        if self._last is not None:
+            self._last.stop()
+            self._last.wait()
+
+    def close(self) -> None:
+        """End the search of `ponder`, and drop what is kept."""
+        self.rest()
+        self._last = None
 
     def _analyze(
         self,

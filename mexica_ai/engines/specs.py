@@ -14,7 +14,7 @@ from typing import Any
 
 from cext.core.search.options import OPTIONS
 from mexica_ai.analysis import levels
-from mexica_ai.analysis.limits import MAX_BATCH, MAX_MEMORY_MB, MAX_THREADS
+from mexica_ai.analysis.limits import AUTO, MAX_BATCH, MAX_MEMORY_MB, MAX_THREADS
 from mexica_ai.analysis.ratings import MAX_ELO
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S, is_time
@@ -64,17 +64,26 @@ def seconds(text: str) -> float:
     return value
 
 
-def whole_number(low: int, high: int = MAX_INT64) -> Callable[[str], int]:
-    """Return the parser of a whole number from `low` (0 or more) to `high`, such as 2000 or 2e3."""
+def whole_number(low: int, high: int = MAX_INT64, others: str = "") -> Callable[[str], int]:
+    """Return the parser of a whole number from `low` (0 or more) to `high`, such as 2000 or 2e3.
+
+    `others` ends what its error expects: what else the caller reads.
+    """
 
     def parse(text: str) -> int:
         value = _whole(text)
         if value is None or not low <= value <= high:
             shown = "2**63 - 1" if high == MAX_INT64 else high
-            raise ValueError(f"a whole number from {low} to {shown}{_hint(text, is_whole=True)}")
+            raise ValueError(f"a whole number from {low} to {shown}{others}{_hint(text, is_whole=True)}")
         return value
 
     return parse
+
+
+def thread_count(high: int = MAX_THREADS) -> Callable[[str], int | str]:
+    """Return the parser of a number of threads, up to `high`, or "auto" (`limits.resolve_threads`)."""
+    parse = whole_number(1, high, f", or {AUTO}")
+    return lambda text: AUTO if text == AUTO else parse(text)
 
 
 def _whole(text: str) -> int | None:
@@ -123,7 +132,7 @@ def _printable(expected: str) -> Callable[[str], str]:
 KEYS: dict[str, Callable[[str], Any]] = {
     "time": seconds,
     "iterations": whole_number(1),
-    "threads": whole_number(1, MAX_THREADS),
+    "threads": thread_count(),
     "memory": whole_number(1, MAX_MEMORY_MB),
     "margin": seconds,
     "width": whole_number(1, 100_000),
@@ -136,6 +145,8 @@ KEYS: dict[str, Callable[[str], Any]] = {
     "evaluator": _printable("a file"),
     "batch": whole_number(1, MAX_BATCH),
     "batches": whole_number(1, 2),
+    "reuse": whole_number(0, 1),
+    "ponder": seconds,
     "tls_ca": _printable("a PEM file with the authorities that sign the server's certificate"),
     "tls_certificate": _printable("a PEM file"),
     "tls_key": _printable("a PEM file"),
@@ -176,7 +187,7 @@ KINDS = {
     "mcts": EngineKind(
         "mexica_ai.engines.native:MctsEngine",
         "the search of this project",
-        (*_BUDGET, "level", "elo", "weights", "evaluator", "batch", "batches", *SEARCH_OPTIONS),
+        (*_BUDGET, "level", "elo", "weights", "evaluator", "batch", "batches", "reuse", "ponder", *SEARCH_OPTIONS),
         is_restrictable=True,
     ),
     "uct": EngineKind("mexica_ai.engines.native:UctEngine", "baseline: textbook UCT over single actions", _ONE_THREAD),
@@ -304,6 +315,27 @@ def parse_spec(text: str) -> EngineSpec:
     if "level" in options and "elo" in options:
         raise error("level and elo are given; expected one of them")
     return EngineSpec(head, target, options)
+
+
+def takes_all_cores(
+    spec: EngineSpec, *, level: int | None = None, elo: int | None = None, seed: int | None = None
+) -> bool:
+    """Return whether an engine may search with all cores for a person who has not said with how many threads.
+
+    So does the search of this project at full strength. A seed is to repeat a turn, and levels are measured with one
+    thread.
+
+    Parameters
+    ----------
+    spec : EngineSpec
+    level, elo, seed : int, optional
+        Those of the command line, which the keys of the spec override.
+    """
+    options = spec.options
+    if not options.keys() & {"level", "elo"}:
+        options = options | {"level": level, "elo": elo}
+    is_full = options.get("level") in (None, levels.HIGHEST) and options.get("elo") is None
+    return spec.kind == "mcts" and is_full and options.get("seed", seed) is None
 
 
 def level_spec(text: str) -> str:

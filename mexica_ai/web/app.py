@@ -7,7 +7,7 @@ import contextlib
 import functools
 import json
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from importlib import resources
 from pathlib import Path
 from typing import Literal
@@ -26,7 +26,6 @@ from mexica_ai.analysis import levels
 from mexica_ai.analysis.report import graph_turns
 from mexica_ai.draw.palette import style_sheet
 from mexica_ai.draw.shares import draw_shares
-from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.game import proposals, registry, teaching
 from mexica_ai.game.messages import language, say
 from mexica_ai.game.proposals import Verdict
@@ -37,6 +36,7 @@ from mexica_ai.seats import names_of
 from mexica_ai.table import Table
 from mexica_ai.web import boards, commands, editor, pictures, starts, visibility
 from mexica_ai.web.clicks import why_not
+from mexica_ai.web.engines import Cores, Specs
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub, Stream
 from mexica_ai.web.friends import Friends
@@ -97,14 +97,16 @@ class Site:
     engines : mapping of str to EngineSpec
     invites : str
         That of the `Credentials`.
+    cores : Cores, optional
+        By default one thread a search.
     """
 
     def __init__(
-        self, folder: Folder, client: AsyncClient, engines: Mapping[str, EngineSpec], invites: str = ""
+        self, folder: Folder, client: AsyncClient, engines: Specs, invites: str = "", cores: Cores | None = None
     ) -> None:
         self._client = client
         self.hub = Hub()
-        self.jobs = Jobs(client, self.hub, engines)
+        self.jobs = Jobs(client, self.hub, engines, cores)
         self.store = Store(folder, starts.restore)
         self._examples = _read_examples()
         for name, text in self._examples.items():
@@ -146,7 +148,7 @@ class Site:
             *friends.routes,
             *Results(self.store).routes,
             *editor.ROUTES,
-            *Study(self._game_of, self._respond, client).routes,
+            *Study(self._game_of, self._respond, client, self.jobs.cores).routes,
         ]
 
     # --- games

@@ -11,14 +11,13 @@ import contextlib
 import functools
 import logging
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.analysis.drill import Verdict, known_verdict, searched_verdict, trial_record
 from mexica_ai.analysis.limits import Limits
 from mexica_ai.analysis.stopping import Stop
-from mexica_ai.engines import EngineSpec
 from mexica_ai.game.messages import speaking
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.io.errors import MexicaAIError
@@ -29,7 +28,7 @@ from mexica_ai.web import commands, pictures
 from mexica_ai.web.analyses import Analysis, Asked
 from mexica_ai.web.clocks import Flags
 from mexica_ai.web.drills import SEARCH_S, Drill
-from mexica_ai.web.engines import Engines
+from mexica_ai.web.engines import Cores, Engines, Specs
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.events import Hub
 from mexica_ai.web.games import Game
@@ -61,10 +60,13 @@ class Jobs:
     hub : Hub
     engines : mapping of str to EngineSpec
         The named engines.
+    cores : Cores, optional
+        By default one thread a search.
     """
 
-    def __init__(self, client: AsyncClient, hub: Hub, engines: Mapping[str, EngineSpec]) -> None:
-        self._client, self._hub, self.engines = client, hub, Engines(engines)
+    def __init__(self, client: AsyncClient, hub: Hub, engines: Specs, cores: Cores | None = None) -> None:
+        self.cores = cores or Cores(1)
+        self._client, self._hub, self.engines = client, hub, Engines(engines, self.cores)
         self._turns: _Tasks = {}
         self._stops: dict[Game, Callable[[], Any]] = {}
         self._analyses: _Tasks = {}
@@ -150,7 +152,8 @@ class Jobs:
             seat, version = game.mover, game.version
             assert seat is not None
             try:
-                turn = await self._turn(game, seat)
+                position = _for_mover(game, game.now)
+                turn = await self._turn(game, seat, position)
                 if game.version != version or game.is_deleted:
                     continue
                 game.change(functools.partial(commands.play, turn=turn))
@@ -162,6 +165,8 @@ class Jobs:
                 break
             self._draw(game)
             self.send_state(game)
+            if not game.is_over:
+                self.engines.ponder(game, seat, position, turn)
             if not game.persons:
                 await asyncio.sleep(SHOW_S * (1 + len(turn)))
         self.rest(game)
@@ -177,14 +182,14 @@ class Jobs:
         if game not in self._turns and not self._hub.is_watched(game.id):
             self.engines.close(game)
 
-    async def _turn(self, game: Game, seat: int) -> list[str]:
+    async def _turn(self, game: Game, seat: int, position: Position) -> list[str]:
         """Return the turn of an engine."""
         player = game.seats[seat]
-        position = _for_mover(game, game.now)
         self._send_thinking(game, seat, "searching")
         if player.engine is not None:
             return await self._engine_turn(game, seat, player, position)
-        return await self._level_turn(game, seat, player, position)
+        with self.cores.of_service(player.level) as threads:
+            return await self._level_turn(game, seat, player, position, threads)
 
     @contextlib.contextmanager
     def _stopped_by(self, game: Game, stop: Callable[[], Any]) -> Iterator[None]:
@@ -196,12 +201,15 @@ class Jobs:
             if self._stops.get(game) is stop:
                 del self._stops[game]
 
-    async def _level_turn(self, game: Game, seat: int, player: Seat, position: Position) -> list[str]:
+    async def _level_turn(
+        self, game: Game, seat: int, player: Seat, position: Position, threads: int | None
+    ) -> list[str]:
         name = self._name("turn")
         assert player.seconds is not None
         results = self._client.analyze(
             position,
             time_s=player.seconds,
+            threads=threads,
             level=player.level,
             candidates=1,
             interval_s=ANALYSIS_S,
@@ -331,25 +339,27 @@ class Jobs:
             task.cancel()
 
     async def _analyze(self, game: Game, asked: Asked, seconds: float | None, candidates: int) -> None:
-        results = self._client.analyze(
-            asked.position,
-            time_s=seconds,
-            unlimited=seconds is None,
-            candidates=candidates,
-            interval_s=FIRST_S,
-            analysis_id=asked.key,
-            timeout_s=None if seconds is None else seconds + WAIT_S,
-        )
         analysis = Analysis(game, asked)
         last_sent_s = 0.0
         try:
-            async with contextlib.aclosing(results):
-                async for result in results:
-                    analysis.take(result)
-                    now = time.monotonic()
-                    if result.stop_reason or now - last_sent_s >= ANALYSIS_S - FIRST_S / 2:
-                        last_sent_s = now
-                        self._send_analysis(game, analysis)
+            with self.cores.of_service() as threads:
+                results = self._client.analyze(
+                    asked.position,
+                    time_s=seconds,
+                    threads=threads,
+                    unlimited=seconds is None,
+                    candidates=candidates,
+                    interval_s=FIRST_S,
+                    analysis_id=asked.key,
+                    timeout_s=None if seconds is None else seconds + WAIT_S,
+                )
+                async with contextlib.aclosing(results):
+                    async for result in results:
+                        analysis.take(result)
+                        now = time.monotonic()
+                        if result.stop_reason or now - last_sent_s >= ANALYSIS_S - FIRST_S / 2:
+                            last_sent_s = now
+                            self._send_analysis(game, analysis)
         except MexicaAIError as error:
             analysis.end("failed", str(error))
             self._send_analysis(game, analysis)
@@ -411,17 +421,18 @@ class Jobs:
             record = game.plain_record()
             record = {key: record[key] for key in ("game", "version", "start", "turns")}
             if missing:
-                evaluations = self._client.evaluate_record(
-                    record, time_s=seconds, first_turn=missing[0], explain=True, checks=1
-                )
-                async with contextlib.aclosing(evaluations):
-                    async for evaluation in evaluations:
-                        await self._explain(game, evaluation)
-                        index = evaluation.turn_index
-                        if index >= len(game.turns) or game.turns[index] != record["turns"][index]:
-                            return  # the game has gone back
-                        game.change(functools.partial(commands.evaluate, evaluation=evaluation))
-                        self._send_annotation(game, evaluation)
+                with self.cores.of_service() as threads:
+                    evaluations = self._client.evaluate_record(
+                        record, time_s=seconds, threads=threads, first_turn=missing[0], explain=True, checks=1
+                    )
+                    async with contextlib.aclosing(evaluations):
+                        async for evaluation in evaluations:
+                            await self._explain(game, evaluation)
+                            index = evaluation.turn_index
+                            if index >= len(game.turns) or game.turns[index] != record["turns"][index]:
+                                return  # the game has gone back
+                            game.change(functools.partial(commands.evaluate, evaluation=evaluation))
+                            self._send_annotation(game, evaluation)
             state = "done"
         except (MexicaAIError, OSError, ApiError) as error:
             state, message = "failed", str(error)
@@ -487,11 +498,14 @@ class Jobs:
     async def _judge(self, game: Game, drill: Drill, turn: list[str]) -> None:
         number = game.table.number
         try:
-            evaluations = self._client.evaluate_record(trial_record(drill.exercise, turn), time_s=SEARCH_S)
-            async with contextlib.aclosing(evaluations):
-                async for evaluation in evaluations:
-                    if game.table.number == number:
-                        self._note(game, drill, searched_verdict(drill.exercise, evaluation))
+            with self.cores.of_service() as threads:
+                evaluations = self._client.evaluate_record(
+                    trial_record(drill.exercise, turn), time_s=SEARCH_S, threads=threads
+                )
+                async with contextlib.aclosing(evaluations):
+                    async for evaluation in evaluations:
+                        if game.table.number == number:
+                            self._note(game, drill, searched_verdict(drill.exercise, evaluation))
         except (MexicaAIError, OSError, ApiError) as error:
             drill.message = str(error)
         finally:

@@ -18,6 +18,7 @@ from typing import Any
 
 import uvicorn
 
+from mexica_ai.analysis.limits import num_threads
 from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.server.app import Server
@@ -26,6 +27,7 @@ from mexica_ai.server.http.connections import OPTIONS, Connections
 from mexica_ai.web import credentials
 from mexica_ai.web.app import Site, make_app
 from mexica_ai.web.commands import MAX_TURNS
+from mexica_ai.web.engines import Cores
 from mexica_ai.web.guard import Guard
 from mexica_ai.web.jobs import MAX_ANALYSES, MAX_ANNOTATIONS, MAX_JUDGED
 from mexica_ai.web.journal import Folder
@@ -51,8 +53,8 @@ class WebConfig:
         Options of `AsyncClient` for `server`.
     engines : mapping of str to EngineSpec
         The named engines.
-    threads : int
-        Threads of one search of the service in this process.
+    threads : int, optional
+        Threads of one search in this process. None: searches that run at a time share the processors.
     tls_certificate, tls_key : str, optional
         PEM files.
     origin : str, optional
@@ -69,7 +71,7 @@ class WebConfig:
     server: str | None = None
     connection: Mapping[str, Any] = field(default_factory=dict)
     engines: Mapping[str, EngineSpec] = field(default_factory=dict)
-    threads: int = 1
+    threads: int | None = None
     tls_certificate: str | None = None
     tls_key: str | None = None
     origin: str | None = None
@@ -106,7 +108,8 @@ async def _serve(config: WebConfig) -> None:
         own = credentials.load(folder.path, port, is_new=config.is_new)
         private = stack.enter_context(folder.private())
         client = await stack.enter_async_context(_service(config, private))
-        site = Site(folder, client, config.engines, own.invites)
+        cores = Cores(config.threads, serves=config.server is None)
+        site = Site(folder, client, config.engines, own.invites, cores)
         guard = Guard(
             make_app(site),
             own,
@@ -185,7 +188,7 @@ async def _service(config: WebConfig, private: Path) -> AsyncIterator[AsyncClien
         ServerConfig(
             port=0,
             tokens_file=str(tokens),
-            threads=config.threads,
+            threads=num_threads() if config.threads is None else config.threads,
             slots=slots,
             max_slots_per_caller=slots,
             max_time_s=MAX_SECONDS,

@@ -27,6 +27,7 @@ from mexica_ai.io.strict import Nullable, check_shape
 from mexica_ai.rpc.client import AsyncClient
 from mexica_ai.table import Event, Table
 from mexica_ai.web import commands, pictures, visibility
+from mexica_ai.web.engines import Cores
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.guests import asked_game, page_of, player_of
 from mexica_ai.web.requests import body_of
@@ -80,6 +81,7 @@ class Study:
     respond : callable
         Returns the answer to a command of a viewer that has changed a game, with further keys.
     client : AsyncClient
+    cores : Cores
     """
 
     def __init__(
@@ -87,8 +89,9 @@ class Study:
         find: Callable[[Request], Game],
         respond: Callable[..., JSONResponse],
         client: AsyncClient,
+        cores: Cores,
     ) -> None:
-        self._find, self._respond, self._client = find, respond, client
+        self._find, self._respond, self._client, self._cores = find, respond, client, cores
         self._checks = 0
         self.routes = [
             Route("/api/games/{game}/lines", self.lines, methods=["POST"]),
@@ -141,9 +144,10 @@ class Study:
         """Return what to ask about a turn; the searches know no more than the seat that plays it."""
         start = seen_by_mover(position).guess(0)
         record = {"game": start.game, "version": VERSION, "start": start.to_json(), "turns": [turn]}
-        async for evaluation in self._client.evaluate_record(record, time_s=SEARCH_S):
-            if (said := warning(evaluation)) is not None:
-                return {"text": words.say(said, language()), "loss": estimate_of(evaluation).loss}
+        with self._cores.of_service() as threads:
+            async for evaluation in self._client.evaluate_record(record, time_s=SEARCH_S, threads=threads):
+                if (said := warning(evaluation)) is not None:
+                    return {"text": words.say(said, language()), "loss": estimate_of(evaluation).loss}
         return None
 
 

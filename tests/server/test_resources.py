@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
+from mexica_ai.analysis import resources
 from mexica_ai.server import config as server_config
-from mexica_ai.server import resources
 from mexica_ai.server.config import ServerConfig
 
 GIB = 1 << 30

@@ -34,7 +34,7 @@ from cext.core.search.leaf cimport leaf_evaluate, leaf_utilities
 from cext.core.search.ranking cimport ranking_append_edge, ranking_list, ranking_sort_best, ranking_widen, ranking_width
 from cext.core.contract.rng cimport MIX_STEP, mix_bits, rng_below, rng_splitmix
 from cext.core.search.worker cimport (MAX_PATH, NO_EDGE, SearchC, search_awaits_priors, search_continues_turn,
-                                      search_key, search_key_from_root, search_node_utility)
+                                      search_key, search_node_utility)
 from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 
 cdef enum:
@@ -148,7 +148,7 @@ cdef void _draw_event(WorkerC* worker, uint32_t index) noexcept nogil:
         return
     most = 1 + search.options.events_factor * pow(atomic_load_u32(&node.visits), search.options.events_exponent)
     # A draw is identified by its random numbers. In another world the same numbers may give another outcome.
-    numbers = mix_bits(search.seed_bits ^ search_key_from_root(search, node.key)
+    numbers = mix_bits(search.events_bits ^ node.key - search.events_key
                        ^ mix_bits(rng_below(&worker.rng, <int>min(most, MAX_EVENTS))))
     rng_splitmix(&rng, &numbers)
     search.ops.chance(worker.state, &rng)
@@ -424,7 +424,7 @@ cdef inline void _learn(SearchC* search, NodeC* node, int edge, double utility) 
     Under the node's lock, before the node counts the descent.
     """
     history_add(history_slot(search.history, graph_edges(&search.graph, node)[edge].action, node.player,
-                             node.turn - search.root_turn),
+                             node.turn - search.history_turn),
                 utility - node.utility_sum[node.player] / node.finished)
 
 

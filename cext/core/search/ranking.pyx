@@ -137,7 +137,7 @@ cdef void _add_history(WorkerC* worker, int n) noexcept nogil:
     """Adjust the priors by the mean advantage of each action in the history table (`history`)."""
     cdef SearchC* search = worker.search
     cdef int i, player = search.ops.current_player(worker.state)
-    cdef int turn = search.ops.turn(worker.state) - search.root_turn
+    cdef int turn = search.ops.turn(worker.state) - search.history_turn
     cdef double advantage
     for i in range(n):
         advantage = history_advantage(history_slot(search.history, worker.actions[i], player, turn),

@@ -13,7 +13,7 @@ from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, GraphC, Node
                                      graph_num_edges)
 from cext.core.search.halving cimport halving_best
 from cext.core.search.policies cimport policies_find
-from cext.core.search.worker cimport search_continues_turn, search_key, search_node_utility
+from cext.core.search.worker cimport search_continues_turn, search_key, search_node_utility, search_own_visits
 from cext.core.contract.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_may_begin,
                                        turn_scratch_free, turn_scratch_init)
 from cext.core.contract.types cimport MAX_SEATS, TERMINAL, action_t
@@ -215,22 +215,28 @@ cdef dict _statistics(SearchC* search, uint32_t index):
 
 
 cdef dict _errors(SearchC* search, uint32_t index):
-    """Return the standard errors of the means of an end of the root's turn; none with less than two visits."""
+    """Return the standard errors of the means of an end of the root's turn; none with less than two visits.
+
+    The descents of an earlier search count in the mean; how they deviate from it is not known, so it is taken to be as
+    those of this search do.
+    """
     cdef NodeC* node = &search.graph.nodes[index]
     cdef float value_spread[MAX_SEATS]
     cdef float score_spread[MAX_SEATS]
-    cdef double visits
+    cdef double visits, deviations
     cdef int seat
     with nogil:
         spin_lock(&node.lock)
         visits = node.finished
+        # The first descent of all deviates from nothing.
+        deviations = <double>search_own_visits(search, index) - (0 if index <= search.num_kept else 1)
         for seat in range(MAX_SEATS):
             value_spread[seat] = node.value_spread[seat]
             score_spread[seat] = node.score_spread[seat]
         spin_unlock(&node.lock)
-    seats = range(search.num_players if visits > 1 and index != search.root else 0)
-    return {"value_error": [sqrt(value_spread[seat] / (visits - 1) / visits) for seat in seats],
-            "expected_scores_error": [sqrt(score_spread[seat] / (visits - 1) / visits) for seat in seats]}
+    seats = range(search.num_players if deviations > 0 and index != search.root else 0)
+    return {"value_error": [sqrt(value_spread[seat] / deviations / visits) for seat in seats],
+            "expected_scores_error": [sqrt(score_spread[seat] / deviations / visits) for seat in seats]}
 
 
 cdef dict _describe_unfinished(SearchC* search, TurnScratchC* scratch):
@@ -398,8 +404,10 @@ cdef int reading_check_visits(SearchC* search, int threads, uint64_t iterations)
         was_passed = search_continues_turn(search, index) and (
             node.parent == NO_NODE or graph.nodes[node.parent].turn == node.turn)
         has_ended = node.visits > 0 and not was_passed
+        if index <= search.num_kept and node.visits == left + 1 - has_ended:
+            continue    # an earlier search passed it where this one would have ended, or the other way
         if left + has_ended > node.visits or ((is_single or was_passed) and left + has_ended < node.visits):
             raise SearchError(f"node {index}: {node.visits} visits, {left} left by its edges")
     node = &graph.nodes[search.root]
-    if node.visits != iterations:
+    if search_own_visits(search, search.root) != iterations:
         raise SearchError(f"root: {node.visits} visits, {iterations} iterations")

@@ -21,6 +21,7 @@ from cext.core.search.listings cimport ListingsC, listings_init
 from cext.core.search.memory cimport memory_release, memory_reserve
 from cext.core.search.options cimport options_read
 from cext.core.search.policies cimport policies_find, policies_free, policies_memory, policies_new
+from cext.core.search.reuse cimport reuse_is_possible, reuse_take
 from cext.core.search.reading cimport (reading_candidates, reading_check_visits, reading_decisions,
                                        reading_first_actions)
 from cext.core.contract.rng cimport Stream, mix_bits
@@ -81,6 +82,13 @@ cdef class Search(TurnSearch):
         The only actions with which the turn may begin; any by default.
     avoid : collection of int, optional
         Actions with which it may not begin.
+    viewer : int, optional
+        The seat that searches; by default the seat to move. For another one, or before a random event, there is no
+        turn to find: the graph is for a later search, that goes on `after` this one.
+    after : Search, optional
+        An ended search of an earlier position of the game: this one begins with what that has found below its own
+        root, and with its history. It starts anew if that is another game, seat, choice of weights or options, or if
+        one of both has noise on its priors, sequential halving, an evaluator or a choice of first actions.
     options : float
         Options by name, see the comments of `cext.core.search.options.OPTIONS`. Defaults are those of the game
         (`Game.search_options`), else those of `OPTIONS`.
@@ -105,15 +113,17 @@ cdef class Search(TurnSearch):
     cdef object _evaluator
     cdef double _until_s        # when `wait` returns at the latest, on the monotonic clock
     cdef bint _has_one_turn     # that is legal
+    cdef bint _is_waiting       # for others to move: there is no turn to find
+    cdef Search _after          # from which it goes on; None once it has begun
     cdef TeamC _team
 
     def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB,
                   seed=0, int niceness=0, evaluator=None, int batch_size=16, int batches=2, allow=None, avoid=None,
-                  **options):
+                  viewer=None, Search after=None, **options):
         cdef const GameOps* ops = state.game.ops
         memset(&self.search, 0, sizeof(SearchC))
         semaphore_init(&self.search.ended)
-        self._prepare(state, threads, MAX_THREADS, memory_mb, seed)
+        self._prepare(state, threads, MAX_THREADS, memory_mb, seed, viewer is not None)
         self._use_weights(weights)
         self._restrict(allow, avoid)
         if not 0 <= niceness <= 19:
@@ -142,16 +152,36 @@ cdef class Search(TurnSearch):
         self.search.allows_first = allow is not None
         self.search.num_players = ops.num_players(state.data)
         self.search.viewer = ops.current_player(state.data)
+        if viewer is not None:
+            self._view_as(viewer, evaluator is not None)
         self.search.root_turn = self.root_turn
-        self.search.seed_bits = mix_bits(<uint64_t>seed)
+        self.search.history_turn = self.root_turn
+        self.search.seed_bits = self.search.events_bits = mix_bits(<uint64_t>seed)
         if graph_init(&self.search.graph, memory_mb) < 0:
             raise SearchError(f"no memory for a graph of {memory_mb} MiB", reason="OUT_OF_MEMORY")
         if self.search.options.history > 0:
             self.search.history = <history_t*>memory_reserve(HISTORY_SLOTS * sizeof(history_t))
             if self.search.history == NULL:
                 raise MemoryError
+        self.search.kept = <uint32_t*>calloc(1, sizeof(uint32_t))
+        if self.search.kept == NULL:
+            raise MemoryError
         self._make_workers()
         self._look_at_worlds()
+        if after is not None:
+            after._require_end()
+            after.join()
+            if evaluator is None and after._evaluator is None and reuse_is_possible(&self.search, &after.search):
+                self._after = after
+
+    cdef int _view_as(self, int viewer, bint has_evaluator) except -1:
+        """Search as a seat that need not be to move."""
+        if not 0 <= viewer < self.search.num_players or self.num_first > 0 or has_evaluator:
+            raise SearchError(f"viewer: {viewer}, expected 0 to {self.search.num_players - 1}, without an evaluator "
+                              "and a choice of first actions", reason="INVALID_OPTION")
+        self._is_waiting = viewer != self.search.viewer
+        self.search.viewer = viewer
+        return 0
 
     cdef int _use_policy(self, object evaluator, double memory_mb, bint keeps_history) except -1:
         """Prepare for where the priors come from: the game's policy, if it has one, or the evaluator."""
@@ -216,12 +246,19 @@ cdef class Search(TurnSearch):
         return 0
 
     cdef int _open_root(self) except -1:
-        """Lay out the graph for what the limits let expect, and add the root."""
+        """Lay out the graph for what the limits let expect, and add the root, and what an earlier search has found."""
         cdef bint is_new
-        graph_expect(&self.search.graph, NODES_AT_FIRST + <double>NODES_PER_ITERATION * self.limits.max_iterations)
-        self.search.root = graph_find_or_add(&self.search.graph,
-                                             search_key(self.ops, self.state.data, self.search.viewer),
-                                             self.search.viewer, self.search.root_turn, NO_NODE, 0, &is_new)
+        cdef double num_nodes = NODES_AT_FIRST + <double>NODES_PER_ITERATION * self.limits.max_iterations
+        cdef uint64_t key = search_key(self.ops, self.state.data, self.search.viewer)
+        cdef Search before = self._after
+        self._after = None
+        self.search.events_key = key
+        if before is not None and reuse_take(&self.search, &before.search, num_nodes) < 0:
+            raise MemoryError
+        if self.search.root == NO_NODE:
+            graph_expect(&self.search.graph, num_nodes)
+            self.search.root = graph_find_or_add(&self.search.graph, key, self.ops.current_player(self.state.data),
+                                                 self.search.root_turn, NO_NODE, 0, &is_new)
         failure_raise()
         return 0
 
@@ -255,6 +292,7 @@ cdef class Search(TurnSearch):
             free(self._workers)
         memory_release(self.search.history, HISTORY_SLOTS * sizeof(history_t), 0)
         free(self.search.belief)
+        free(self.search.kept)
         policies_free(self.search.policies)
         graph_free(&self.search.graph)
         semaphore_destroy(&self.search.ended)
@@ -292,7 +330,7 @@ cdef class Search(TurnSearch):
         cdef LimitsC* limits = &self.limits
         cdef double share = 1.0 - self.search.options.confirming_share
         self._open_root()
-        self._has_one_turn = self._is_forced()
+        self._has_one_turn = not self._is_waiting and self._is_forced()
         self._until_s = NEVER_S
         if limits.deadline_s < NEVER_S:
             self.search.confirm_s = limits.began_s + share * (limits.deadline_s - limits.began_s)
@@ -364,6 +402,8 @@ cdef class Search(TurnSearch):
     # --- reading the result
 
     cdef list _candidates(self, int count):
+        if self._is_waiting:
+            raise SearchError("the seat that searches is not to move: there is no turn to find", reason="NO_TURN")
         return reading_candidates(&self.search, count)
 
     cdef list _considered(self):
@@ -378,6 +418,11 @@ cdef class Search(TurnSearch):
             "memory_bytes": graph_memory(graph) + (0 if self.search.policies == NULL
                                                    else policies_memory(self.search.policies)),
         }
+
+    @property
+    def kept_visits(self):
+        """Descents through the root that an earlier search has made, `after` which this one goes on."""
+        return self.search.kept[self.search.root] if self.search.num_kept > 0 else 0
 
     cdef uint64_t _iterations(self):
         """Return the number of iterations that all threads have backed up."""

@@ -13,7 +13,7 @@ from cext.core.search.graph cimport NO_NODE, NodeC
 from cext.core.search.iteration cimport iteration_run
 from cext.core.search.threads cimport pthread_join, thread_start
 from cext.core.search.turn_search cimport BY_MEMORY, BY_STOP, NEVER_S, RUNNING, SETTLED, SIGNALS_S, UNLIMITED
-from cext.core.search.worker cimport SearchC
+from cext.core.search.worker cimport SearchC, search_own_visits
 
 import threading
 
@@ -71,7 +71,7 @@ cdef bint _is_settled(SearchC* search, double now_s) noexcept nogil:
         elif visits > second:
             second = visits
         index = atomic_load_u32(&nodes[index].next_end)
-    return team_is_settled(most, second, atomic_load_u32(&nodes[search.root].finished),
+    return team_is_settled(most, second, search_own_visits(search, search.root),
                            now_s - search.limits.began_s, search.limits.deadline_s - now_s)
 
 

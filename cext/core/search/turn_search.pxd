@@ -58,8 +58,9 @@ cdef class TurnSearch:
     cdef bint _has_ended
 
     # Checks and stores the arguments that all searches share; the first call in __cinit__ of a subclass. Raises what
-    # the subclass documents.
-    cdef int _prepare(self, State state, int threads, int max_threads, double memory_mb, object seed) except -1
+    # the subclass documents. may_wait: a random event may be due.
+    cdef int _prepare(self, State state, int threads, int max_threads, double memory_mb, object seed,
+                      bint may_wait=*) except -1
 
     # Stores the weights, for a search that uses them. Raises TypeError if the game has weights and none are given, or
     # they are of another game.

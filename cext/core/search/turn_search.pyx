@@ -37,8 +37,10 @@ cdef class TurnSearch:
     seed : int
     """
 
-    cdef int _prepare(self, State state, int threads, int max_threads, double memory_mb, object seed) except -1:
-        game_require_seat(state)
+    cdef int _prepare(self, State state, int threads, int max_threads, double memory_mb, object seed,
+                      bint may_wait=False) except -1:
+        if not may_wait or state.is_terminal:
+            game_require_seat(state)
         if not 1 <= threads <= max_threads:
             expected = f"1 to {max_threads}" if max_threads > 1 else "1"
             raise SearchError(f"threads: {threads}, expected {expected}", reason="INVALID_LIMITS")

@@ -52,6 +52,7 @@ ctypedef struct SearchC:
     GraphC graph
     OptionsC options
     history_t* history          # HISTORY_SLOTS of them; NULL without history
+    int history_turn            # the turn from which the history counts: the root's, or that of an earlier search
     PoliciesC* policies         # priors from an evaluator; NULL without one that gives any
     uint64_t policies_most      # bytes that they and the graph may use
     void* belief                # of `determinize`; NULL: draws are uniform
@@ -60,7 +61,11 @@ ctypedef struct SearchC:
     int root_turn
     uint32_t root               # node of the root state
     bint several_worlds         # more than one state agrees with what the viewer knows
-    uint64_t seed_bits          # for the noise on priors, and for random events
+    uint64_t seed_bits          # for the noise on priors
+    uint64_t events_bits        # for random events: those of this search, or of the one from which it goes on
+    uint64_t events_key         # the key of the root from which those are counted
+    uint32_t num_kept           # nodes from an earlier search, see ``reuse.pxd``: the first ones of the graph
+    uint32_t* kept              # their descents there, by index, from 0
     int niceness                # added to the niceness of each native thread
     double confirm_s            # when to stop exploring in the root's turn, on the monotonic clock
     uint64_t confirm_iterations     # the same, as a number of iterations
@@ -107,6 +112,12 @@ cdef inline uint64_t search_key_of_mover(const SearchC* search, const void* stat
     if player == search.viewer or search.ops.determinize == NULL:
         return search_key(search.ops, state, search.viewer)
     return search_key(search.ops, state, player)
+
+
+# The descents of a node that are backed up and that this search has made itself.
+cdef inline uint32_t search_own_visits(const SearchC* search, uint32_t index) noexcept nogil:
+    cdef uint32_t finished = atomic_load_u32(&search.graph.nodes[index].finished)
+    return finished - search.kept[index] if index <= search.num_kept else finished
 
 
 # A key less the root's. Keys count the turns before the root, and that count may differ between callers.
