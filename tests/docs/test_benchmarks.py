@@ -281,11 +281,11 @@ def test_hope_shows_hands_to_all(hope):
     position = mexica_ai.Position.from_json(
         json.loads((BENCHMARKS.parent / "examples" / "coatl_midgame.json").read_text())
     )
-    shown = hope.script["shown"](position)
-    for before, after in zip(position.to_json()["seats"], shown.to_json()["seats"], strict=True):
+    opened = hope.script["opened"](position)
+    for before, after in zip(position.to_json()["seats"], opened.to_json()["seats"], strict=True):
         assert after["shown"] == after["hand"] == before["hand"]
     with pytest.raises(SystemExit, match="mexica has no hands"):
-        hope.script["shown"](mexica_ai.new_game("mexica"))
+        hope.script["opened"](mexica_ai.new_game("mexica"))
 
 
 def test_the_error_of_the_hope_is_by_games(hope):
