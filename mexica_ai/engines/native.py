@@ -29,7 +29,7 @@ from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.game.registry import load_weights_file
-from mexica_ai.io.errors import SearchError
+from mexica_ai.io.errors import MexicaAIError, SearchError
 
 DEFAULT_WIDTH = 40  # of the beam
 NICENESS = 19  # added to that of threads that search in the others' time, so that they delay nobody
@@ -141,10 +141,14 @@ class MctsEngine(_WeightedEngine):
             search.start(time_s=self._ponder_s)
 
     def rest(self) -> None:
-        """End the search of `ponder`; what it has found is kept."""
-        if self._last is not None:
-            self._last.stop()
+        """End the search of `ponder`; what it has found is kept, unless it has failed."""
+        if self._last is None:
+            return
+        self._last.stop()
+        try:
             self._last.wait()
+        except MexicaAIError:  # of a game in Python
+            self._last = None
 
     def close(self) -> None:
         """End the search of `ponder`, and drop what is kept."""

@@ -42,7 +42,14 @@ from test_games.trick.ops import deal
 LEAK_ROUNDS, LEAK_BYTES = 100, 16_384
 ACCEPTED = 50  # positions of a round
 PARTS = {}
-THREADED = ("searches", "full_memory", "baselines", "answers", "weights")  # what the thread sanitizer looks at
+THREADED = (
+    "searches",
+    "searches_that_go_on",
+    "full_memory",
+    "baselines",
+    "answers",
+    "weights",
+)  # what the thread sanitizer looks at
 
 
 def part(function):
@@ -196,6 +203,39 @@ def run_watched(search, rng, *, read):
     thread.join()
     if failures:
         raise failures[0]
+
+
+@part
+def searches_that_go_on(rng):
+    """Searches along a game, each after the one before, also of a seat that waits; stopped and short of memory."""
+    state, before = searched_state(rng), None
+    for _ in range(6):
+        if state.is_terminal:
+            break
+        if state.current_player == CHANCE and (before is None or rng.random() < 0.5):
+            step(state, rng)
+            continue
+        waits = state.current_player == CHANCE or rng.random() < 0.3
+        more = {"viewer": rng.randrange(state.num_players)} if waits else {}
+        search = Search(
+            state,
+            threads=rng.choice((1, 2, 3)),
+            memory_mb=rng.choice((1, 2, 16)),
+            seed=rng.getrandbits(40),
+            after=before,
+            **more,
+        )
+        search.start(iterations=rng.choice((1, 300, 3000)))
+        if rng.random() < 0.3:
+            search.stop()
+        search.wait()
+        search.check_visits()
+        if waits:
+            step(state, rng)
+        else:
+            for action in search.result(7)["candidates"][0]["actions"]:
+                state.apply(action)
+        before = search
 
 
 @part

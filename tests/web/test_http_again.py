@@ -347,6 +347,32 @@ def test_engines_that_think_hold_up_no_new_game(tmp_path, slow):
     run(test, tmp_path)
 
 
+def test_an_engine_may_think_on_after_its_turn_until_the_game_is_over(tmp_path, slow, monkeypatch):
+    noted = []
+    monkeypatch.setattr(
+        SlowEngine,
+        "ponder",
+        lambda self, position, turn: noted.append((position.history, position.to_move, turn)),
+        False,
+    )
+
+    async def test(path):
+        async with opened(path) as (_site, call):
+            now = await new(call, "nim", options={"piles": [1, 1, 1]}, seats=[PERSON, SLOW])
+            for number, action in enumerate(("take 1 1", "take 1 3")):
+                now = await play(call, now, action)
+                if number == 0:
+                    await until(thinking(slow))
+                    stop = {"version": now["version"], "stop": True}
+                    _, now = await call("POST", f"/api/games/{now['id']}/turn", stop)
+                    await until(lambda: noted)
+            assert now["waiting"] == "over"
+
+    run(test, tmp_path)
+    ((_, seat, turn),) = noted
+    assert (seat, turn) == (1, ["take 1 2"])
+
+
 @pytest.mark.parametrize("end", ["resign", "leave", "close"])
 def test_the_engines_of_a_game_end_with_it(tmp_path, slow, monkeypatch, end):
     monkeypatch.setattr("mexica_ai.web.jobs.UNWATCHED_S", 0.01)
