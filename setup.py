@@ -57,6 +57,7 @@ MODULES = [
     "cext.core.search.options",
     "cext.core.search.turn_search",
     "cext.core.search.leaf",
+    "cext.core.search.proof",
     "cext.core.search.listings",
     "cext.core.search.policies",
     "cext.core.search.halving",

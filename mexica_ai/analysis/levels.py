@@ -32,7 +32,7 @@ MIN_VISIT_SHARE = 0.05  # of the most visited candidate's visits; the value of o
 MAX_DEVIATIONS = 2.0  # how many standard deviations below the best share a candidate may be
 # Search options of all levels below the highest, and of those with noise on the priors: these make the search
 # visit fewer different turns.
-LOWER = {"history": 0.0, "best_reply": 0.0}
+LOWER = {"history": 0.0, "best_reply": 0.0, "solve": 0.0}
 NARROW = LOWER | {"whole_turns": 0.0, "exploration": 0.3, "exploration_in_turn": 0.15, "playout_weight": 0.5}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cext.core.learning.weights import Weights
@@ -304,7 +305,10 @@ class SearchRun:
             return result
         exact = [self._ends_game(candidate.turn) for candidate in result.candidates]
         exact_first = [self._ends_game([first.action]) for first in result.first_actions]
-        return self._calibration.published(result, self.position.state, self._seat, exact, exact_first)
+        published = self._calibration.published(result, self.position.state, self._seat, exact, exact_first)
+        if result.stop_reason == "solved":
+            return replace(published, candidates=[result.candidates[0], *published.candidates[1:]])
+        return published
 
     def _ends_game(self, actions: Sequence[str]) -> bool:
         state = self.position.state.copy()

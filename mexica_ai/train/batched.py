@@ -303,7 +303,8 @@ class _Table:
         settings = self._settings
         iterations = settings.iterations if self._is_full else settings.quick_iterations
         memory_mb = MEMORY_MB + iterations / ITERATIONS_PER_MB
-        arguments = settings.search | (settings.noise if self._is_full else {})
+        # Without proofs, which would end searches before their visits tell much.
+        arguments = {"solve": 0.0} | settings.search | (settings.noise if self._is_full else {})
         concentration, share = settings.dirichlet
         if self._is_full and concentration > 0:
             drawn = self._random.dirichlet([concentration] * len(self._state.legal_actions()))

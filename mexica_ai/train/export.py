@@ -303,7 +303,7 @@ def _search(position: Position, settings: Settings, place: tuple[int, int]) -> S
     if settings.iterations is None:
         return None
     seed = int(np.random.SeedSequence((settings.seed, *place)).generate_state(1, np.uint64)[0]) >> 1
-    search = Search(position.state, weights=weights_for(settings.game, None), seed=seed)
+    search = Search(position.state, weights=weights_for(settings.game, None), seed=seed, solve=0)
     search.run(iterations=settings.iterations)
     return search
 

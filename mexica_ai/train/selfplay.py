@@ -73,7 +73,8 @@ class Searcher:
         """Return the best turn and, of a deep search in which nothing was forced, what it found."""
         budget = self.deep if is_deep else self.iterations
         limits = Limits(iterations=budget, memory_mb=8 + budget // 25)
-        options = {"prior_noise": self.noise} if self.noise and not is_deep else {}
+        # Without proofs, which would end searches before their visits tell much.
+        options = {"solve": 0.0} | ({"prior_noise": self.noise} if self.noise and not is_deep else {})
         run = SearchRun(position, SearchSettings(limits, seed, candidates=1, weights=self.weights, options=options))
         result = run.result()
         if not is_deep or result.stop_reason == "forced":

@@ -28,6 +28,7 @@ STOP_WORDS = {
     "memory": noted("memory full"),
     "stopped": noted("stopped"),
     "forced": noted("only one legal turn"),
+    "solved": noted("solved: the outcome is proved"),
     "settled": noted("settled: the runner-up cannot catch up"),
 }
 

@@ -152,7 +152,7 @@ def test_one_turn_that_is_left_is_forced() -> None:
     position = ai.new_game("nim", piles=[3, 2], plies_per_turn=1)
     result = searched(position, allow=["take 1 2"])
     assert (result.turn, result.stop_reason, result.iterations) == (["take 1 2"], "forced", 1)
-    assert searched(position, avoid=["take 1 2"]).stop_reason == "iterations"
+    assert searched(position, avoid=["take 1 2"]).stop_reason == "solved"
 
 
 @pytest.mark.parametrize(

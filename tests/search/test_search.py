@@ -39,8 +39,8 @@ def piles_of(state):
 
 
 def run(state, *, iterations=None, time_s=None, num_candidates=5, **options):
-    """Search, check that the visits add up, and return the result."""
-    search = Search(state, **({"seed": 1} | options))
+    """Search, by default without proofs (`test_proofs`), check that the visits add up, and return the result."""
+    search = Search(state, **({"seed": 1, "solve": 0} | options))
     search.run(iterations=iterations, time_s=time_s)
     search.check_visits()
     return search.result(num_candidates)
@@ -793,7 +793,7 @@ def test_a_game_sets_defaults_and_whoever_asks_overrules_them():
 @pytest.mark.parametrize("name", OPTIONS)
 def test_options_have_a_range(name):
     default, low, high = OPTIONS[name]
-    state = nim([1, 2])
+    state = nim([5, 5, 5])
     assert low <= default <= high
     for value in (low, high, default):
         assert run(state, iterations=20, **{name: value})["iterations"] == 20

@@ -21,7 +21,7 @@ def all_equal(observations):
 
 
 def root_visits(state, iterations, **options):
-    search = Search(state, seed=1, widening_base=100, **options)
+    search = Search(state, seed=1, widening_base=100, solve=0, **options)
     search.run(iterations=iterations)
     search.check_visits()
     return search.visits_at(state)

@@ -38,6 +38,7 @@ static inline double atomic_load_f64(const double *p) {
     __atomic_load(p, &v, __ATOMIC_RELAXED);
     return v;
 }
+static inline void atomic_store_f64(double *p, double v) { __atomic_store(p, &v, __ATOMIC_RELAXED); }
 static inline void atomic_add_f64_locked(double *p, double v) {
     double sum = *p + v;
     __atomic_store(p, &sum, __ATOMIC_RELAXED);

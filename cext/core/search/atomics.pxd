@@ -15,6 +15,7 @@ cdef extern from "atomics.h" nogil:
     uint64_t atomic_add_u64(uint64_t* p, uint64_t v)
     bint atomic_cas_u32(uint32_t* p, uint32_t expected, uint32_t desired)
     double atomic_load_f64(const double* p)
+    void atomic_store_f64(double* p, double v)
     void atomic_add_f64_locked(double* p, double v)
     void prefetch(const void* p)
     void spin_lock(uint32_t* lock)

@@ -17,8 +17,10 @@ from cext.core.contract.game cimport Game, GameOps, game_settle_chance
 from cext.core.contract.heuristics cimport MOST_POINTS
 from cext.core.search.graph cimport graph_memory
 from cext.core.search.halving cimport halving_begin
-from cext.core.search.iteration cimport iteration_back_up, iteration_cancel, iteration_descend
+from cext.core.search.iteration cimport (iteration_back_up, iteration_cancel, iteration_descend,
+                                         iteration_is_known)
 from cext.core.search.policies cimport POLICY_FEATURES, POLICY_IDS, policies_keep
+from cext.core.search.proof cimport proof_has
 from cext.core.search.threads cimport pthread_join, pthread_t, thread_start
 from cext.core.search.turn_search cimport BY_ITERATIONS, BY_MEMORY, NEVER_S, RUNNING, UNLIMITED
 from cext.core.search.worker cimport search_key_of_mover
@@ -45,6 +47,9 @@ cdef int evaluator_descend(WorkerC* slot, LeafC* leaf, float* observation) noexc
     if iteration_descend(slot) < 0:
         leaf.outcome = NO_MEMORY
         return NO_MEMORY
+    if proof_has(slot.search, slot.path_nodes[slot.path_length]):
+        leaf.outcome = ENDED
+        return ENDED
     game_settle_chance(ops, slot.state, &slot.rng)
     if failure_hand_over(&slot.search.failure):
         return _drop(slot, leaf)
@@ -95,8 +100,9 @@ cdef void evaluator_back_up_end(WorkerC* slot, LeafC* leaf) noexcept nogil:
     cdef const GameOps* ops = slot.search.ops
     cdef double values[MAX_SEATS]
     cdef double scores[MAX_SEATS]
-    ops.returns(slot.state, values)
-    ops.scores(slot.state, scores)
+    if not iteration_is_known(slot, values, scores):
+        ops.returns(slot.state, values)
+        ops.scores(slot.state, scores)
     failure_hand_over(&slot.search.failure)
     iteration_back_up(slot, values, scores, True)
     leaf.outcome = NO_LEAF

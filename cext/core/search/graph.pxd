@@ -62,7 +62,10 @@ ctypedef struct NodeC:
     # of an end of the root's turn: sums of squared deviations from the mean, of the descents that are backed up
     float value_spread[MAX_SEATS]
     float score_spread[MAX_SEATS]
-    uint8_t unused[8]
+    # see proof.pxd
+    uint32_t outcome            # the end of the game to which best play leads, once the node is proved
+    uint16_t proof
+    uint16_t worlds
 
 
 # A level of the hash table: open addressing, linear probing; holds node indexes.

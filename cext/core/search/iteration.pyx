@@ -14,6 +14,7 @@ Sources
 * History: Schaeffer, "The history heuristic" (1983); Nijssen and Winands, "Enhancements for multi-player Monte-Carlo
   tree search" (2010), progressive history.
 * Sequential halving at the root (`halving`): see ``halving.pxd``.
+* Proofs: see ``proof.pxd``.
 * Virtual loss: Chaslot, Winands, van den Herik, "Parallel Monte-Carlo tree search" (2008).
 """
 
@@ -23,14 +24,18 @@ from libc.string cimport memcpy, memset
 
 from numpy.random cimport bitgen_t
 
-from cext.core.search.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_load_f64, atomic_load_u32,
-                                       atomic_store_u32, prefetch, spin_lock, spin_unlock)
+from cext.core.search.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_load_f64, atomic_load_u16,
+                                       atomic_load_u32, atomic_store_f64, atomic_store_u32, prefetch,
+                                       spin_lock, spin_unlock)
 from cext.core.contract.game cimport GameOps, game_apply
 from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, UNKNOWN, EdgeC, NodeC, graph_add_end, graph_edges,
                                      graph_find_or_add, graph_num_edges)
 from cext.core.search.halving cimport halving_next
 from cext.core.search.history cimport history_add, history_slot
 from cext.core.search.leaf cimport leaf_evaluate, leaf_utilities
+from cext.core.search.proof cimport (UNPROVED, WANTED, OutcomeC, proof_end, proof_end_search, proof_ends_descent,
+                                     proof_has, proof_is_closed, proof_is_provable, proof_look, proof_read,
+                                     proof_try)
 from cext.core.search.ranking cimport ranking_append_edge, ranking_list, ranking_sort_best, ranking_widen, ranking_width
 from cext.core.contract.rng cimport MIX_STEP, mix_bits, rng_below, rng_splitmix
 from cext.core.search.worker cimport (MAX_PATH, NO_EDGE, SearchC, search_awaits_priors, search_continues_turn,
@@ -39,6 +44,7 @@ from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t
 
 cdef enum:
     MAX_EVENTS = 1000000000     # different draws at a node
+    PROVED = -2                 # of a selection: the node has turned out to be proved
     DOUBT = 4                   # visits without gain that are added to those of a reply
     PREFETCH = 8                # selection prefetches the child of the edge this far ahead
 
@@ -55,7 +61,7 @@ cdef int iteration_run(WorkerC* worker) noexcept nogil:
         return -1
 
     # Step 3. Evaluate.
-    is_over = leaf_evaluate(worker, values, scores)
+    is_over = iteration_is_known(worker, values, scores) or leaf_evaluate(worker, values, scores)
 
     # Step 4. Back up.
     iteration_back_up(worker, values, scores, is_over)
@@ -78,7 +84,7 @@ cdef int iteration_descend(WorkerC* worker) noexcept nogil:
     worker.path_length = 0
     worker.path_nodes[0] = index
     is_leaf = (_add_virtual_loss(search, index) and not search_continues_turn(search, index)
-               or search_awaits_priors(search, index))
+               or search_awaits_priors(search, index) or proof_ends_descent(search, index))
 
     # Step 2. Select: descend by PUCT to a new node (and on to the end of its turn, see `whole_turns`), or to the end of
     # the game.
@@ -90,6 +96,8 @@ cdef int iteration_descend(WorkerC* worker) noexcept nogil:
             _draw_event(worker, index)
         else:
             edge = _select(worker, index, &action)
+            if edge == PROVED:
+                break
             if edge < 0:
                 iteration_cancel(worker)
                 return -1
@@ -105,9 +113,22 @@ cdef int iteration_descend(WorkerC* worker) noexcept nogil:
         worker.path_nodes[worker.path_length] = child
         is_leaf = _add_virtual_loss(search, child) and not (
             search_continues_turn(search, child)
-            and search.graph.nodes[child].turn == search.graph.nodes[index].turn) or search_awaits_priors(search, child)
+            and search.graph.nodes[child].turn == search.graph.nodes[index].turn
+        ) or search_awaits_priors(search, child) or proof_ends_descent(search, child)
         index = child
     return 0
+
+
+cdef bint iteration_is_known(WorkerC* worker, double* values, double* scores) noexcept nogil:
+    cdef SearchC* search = worker.search
+    cdef uint32_t index = worker.path_nodes[worker.path_length]
+    cdef OutcomeC known
+    if not proof_has(search, index):
+        return False
+    proof_read(search, search.graph.nodes + index, &known)
+    memcpy(values, known.values, sizeof(known.values))
+    memcpy(scores, known.scores, sizeof(known.scores))
+    return True
 
 
 cdef bint _add_virtual_loss(SearchC* search, uint32_t index) noexcept nogil:
@@ -167,12 +188,17 @@ cdef inline uint64_t _key_of_mover(SearchC* search, const NodeC* node, const voi
 
 
 cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nogil:
-    """Choose an edge of a node and count a descent through it. Return its index, or -1 if there is no memory."""
+    """Choose an edge of a node and count a descent through it.
+
+    Return its index, -1 if there is no memory, or PROVED if no descent needs to go on.
+    """
     cdef SearchC* search = worker.search
     cdef NodeC* node = search.graph.nodes + index
     cdef EdgeC* edge
     cdef uint64_t key = _key_of_mover(search, node, worker.state)
     cdef int chosen, n, width, num_seen
+    if key == node.key and atomic_load_u16(&node.worlds) == WANTED:
+        proof_look(worker, node)
     if worker.path_length == 0 and halving_next(search, action):
         chosen = _find_edge(search, node, action[0])
         spin_lock(&node.lock)
@@ -187,6 +213,10 @@ cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nog
         chosen = _select_available(worker, node, n, width, num_seen)
     else:
         chosen = _select_known(worker, node)
+        if chosen >= 0 and _leads_to_proof(search, &graph_edges(&search.graph, node)[chosen]):
+            chosen = _select_open(worker, index, chosen)
+            if chosen == PROVED:
+                return PROVED
         spin_lock(&node.lock)
     if chosen >= 0:
         edge = graph_edges(&search.graph, node) + chosen
@@ -294,6 +324,48 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
             best = i
     worker.path_best[worker.path_length] = reply.child
     return best
+
+
+cdef inline bint _leads_to_proof(SearchC* search, const EdgeC* edge) noexcept nogil:
+    """Return whether an edge leads to a single node, which is proved."""
+    cdef uint32_t child = atomic_load_u32(&edge.child)
+    return child != NO_NODE and child != SEVERAL_NODES and proof_has(search, child)
+
+
+cdef int _select_open(WorkerC* worker, uint32_t index, int chosen) noexcept nogil:
+    """Choose an edge where the chosen one leads to a proved node: one at which something is left to find out.
+
+    Return its index, -1 if there is no memory, or PROVED if the node is proved by that.
+    """
+    cdef SearchC* search = worker.search
+    cdef NodeC* node = search.graph.nodes + index
+    cdef EdgeC* edges = graph_edges(&search.graph, node)
+    cdef int i, best = -1, num_edges = graph_num_edges(node), player = node.player
+    cdef uint32_t visits, child = atomic_load_u32(&edges[chosen].child)
+    cdef double factor, first_play, utility, score, best_score = -1e300
+    if proof_try(search, index, child):
+        return PROVED
+    if not proof_is_provable(search, node) or not proof_is_closed(search, node, child):
+        return chosen
+    factor = _exploration(search, node) * sqrt(<double>atomic_load_u32(&node.visits))
+    first_play = search_node_utility(node, player) - search.options.first_play_reduction
+    for i in range(num_edges):
+        if _leads_to_proof(search, &edges[i]) and proof_is_closed(search, node, edges[i].child):
+            continue
+        visits = atomic_load_u32(&edges[i].visits)
+        utility = first_play if visits == 0 else _edge_utility(search, &edges[i], visits, player)
+        score = utility + factor * edges[i].prior / (1 + visits)
+        if score > best_score:
+            best_score = score
+            best = i
+        if visits == 0:
+            break       # the edges after it rank lower
+    if best >= 0:
+        return best
+    # All in view is lost: look at others at once.
+    if ranking_widen(worker, node) < 0:
+        return -1
+    return num_edges if graph_num_edges(node) > num_edges else chosen
 
 
 cdef int _find_edges(WorkerC* worker, NodeC* node, int width) noexcept nogil:
@@ -463,16 +535,47 @@ cdef inline int _end_of_turn(SearchC* search, const WorkerC* worker) noexcept no
     return i
 
 
+cdef inline void _count(SearchC* search, NodeC* node, const double* values, const double* scores,
+                        const double* utilities) noexcept nogil:
+    """Add the outcome of a descent to the sums of a node. Under its lock."""
+    cdef int seat
+    for seat in range(search.num_players):
+        atomic_add_f64_locked(&node.utility_sum[seat], utilities[seat])
+        atomic_add_f64_locked(&node.value_sum[seat], values[seat])
+        atomic_add_f64_locked(&node.score_sum[seat], scores[seat])
+
+
+cdef void _count_known(SearchC* search, NodeC* node, const OutcomeC* known) noexcept nogil:
+    """Set the sums of a node to its outcome, for the descents so far and one more. Under its lock."""
+    cdef double n = node.finished + 1
+    cdef int seat
+    for seat in range(search.num_players):
+        atomic_store_f64(&node.utility_sum[seat], n * known.utilities[seat])
+        atomic_store_f64(&node.value_sum[seat], n * known.values[seat])
+        atomic_store_f64(&node.score_sum[seat], n * known.scores[seat])
+        node.value_spread[seat] = 0
+        node.score_spread[seat] = 0
+
+
 cdef void iteration_back_up(WorkerC* worker, double* values, double* scores, bint is_over) noexcept nogil:
     cdef SearchC* search = worker.search
     cdef double utilities[MAX_SEATS]
+    cdef OutcomeC known
     cdef NodeC* node
     cdef EdgeC* edge
-    cdef int i, seat, end = _end_of_turn(search, worker)
+    cdef int i, end = _end_of_turn(search, worker)
+    cdef uint32_t index
+    cdef bint is_known, is_news = False     # whether a proof of the node below may be new to this one
     leaf_utilities(search, values, scores, is_over, utilities)
     for i in range(worker.path_length, -1, -1):
-        node = search.graph.nodes + worker.path_nodes[i]
-        if (i < worker.path_length and worker.path_best[i] != NO_NODE
+        index = worker.path_nodes[i]
+        node = search.graph.nodes + index
+        if is_news:
+            is_news = proof_try(search, index, worker.path_nodes[i + 1])
+        is_known = atomic_load_u16(&node.proof) != UNPROVED and node.outcome != index
+        if is_known:
+            proof_read(search, node, &known)
+        elif (i < worker.path_length and worker.path_best[i] != NO_NODE
                 and worker.path_best[i] != worker.path_nodes[i + 1]):
             _count_best_reply(search, worker.path_best[i], values, scores)
         spin_lock(&node.lock)
@@ -481,11 +584,18 @@ cdef void iteration_back_up(WorkerC* worker, double* values, double* scores, bin
                 _learn(search, node, worker.path_edges[i], utilities[node.player])
             edge = graph_edges(&search.graph, node) + worker.path_edges[i]
             atomic_add_f64_locked(&edge.utility_sum, utilities[node.player])
-        if i == end:
-            _add_spread(search, node, values, scores)
-        for seat in range(search.num_players):
-            atomic_add_f64_locked(&node.utility_sum[seat], utilities[seat])
-            atomic_add_f64_locked(&node.value_sum[seat], values[seat])
-            atomic_add_f64_locked(&node.score_sum[seat], scores[seat])
+        if is_known:
+            memcpy(values, known.values, sizeof(known.values))
+            memcpy(scores, known.scores, sizeof(known.scores))
+            memcpy(utilities, known.utilities, sizeof(known.utilities))
+            _count_known(search, node, &known)
+        else:
+            if i == end:
+                _add_spread(search, node, values, scores)
+            _count(search, node, values, scores, utilities)
         atomic_store_u32(&node.finished, node.finished + 1)
         spin_unlock(&node.lock)
+        if i == worker.path_length:
+            is_news = is_known or (node.player == TERMINAL and proof_end(worker, index))
+    if proof_has(search, search.root):
+        proof_end_search(search)

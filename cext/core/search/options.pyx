@@ -55,6 +55,8 @@ OPTIONS = {
     # There: weight of the mean utility against the logarithm of the prior, and scale of the Gumbel noise on the latter.
     "halving_scale": (1.0, 0.0, 1000.0),
     "gumbel_scale": (1.0, 0.0, 10.0),
+    # Above 0: nodes whose outcome is proved count as it, and the search ends when the root's is, see `proof.pxd`.
+    "solve": (1.0, 0.0, 1.0),
 }
 
 

@@ -99,7 +99,8 @@ cdef void _descend(PoolC* pool, PlaceC* place) noexcept nogil:
     for s in range(pool.num_leaves):
         place.leaves[s].outcome = NO_LEAF
         tries = 0 if s >= num_slots else (1 if is_first else MOST_TRIES)
-        while tries > 0 and place.has_memory and place.begun < place.most:
+        while (tries > 0 and place.has_memory and place.begun < place.most
+               and atomic_load_u32(&search.limits.stop) == RUNNING):
             tries -= 1
             place.begun += 1
             if evaluator_descend(&place.slots[s], &place.leaves[s], NULL) == NO_MEMORY:

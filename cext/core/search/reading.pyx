@@ -13,6 +13,7 @@ from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, GraphC, Node
                                      graph_num_edges)
 from cext.core.search.halving cimport halving_best
 from cext.core.search.policies cimport policies_find
+from cext.core.search.proof cimport proof_has, proof_is_lost, proof_next
 from cext.core.search.worker cimport search_continues_turn, search_key, search_node_utility, search_own_visits
 from cext.core.contract.turns cimport (MAX_TURN, TurnScratchC, turn_canonical, turn_finish, turn_may_begin,
                                        turn_scratch_free, turn_scratch_init)
@@ -29,7 +30,7 @@ cdef list reading_candidates(SearchC* search, int count):
     scratch.num_first = search.num_first
     try:
         candidates = []
-        for index in _halving_first(search, _best_ends(search, count)):
+        for index in _proved_first(search, _halving_first(search, _best_ends(search, count))):
             candidate = _describe(search, index, &scratch)
             candidate["forecast"] = _forecast(search, candidate["actions"], index, &scratch)
             candidates.append(candidate)
@@ -78,7 +79,8 @@ cdef bint _ends_are_exact(SearchC* search):
 cdef list _best_ends(SearchC* search, int count):
     """Return the best ends of the root's turn: by visits, then by value, then by order of discovery.
 
-    If all of them end the game, one visit gives the exact value. Then the value comes before the visits.
+    If all of them end the game, one visit gives the exact value. Then the value comes before the visits. An end that is
+    proved to be lost comes after all others, whatever its visits before.
     """
     cdef GraphC* graph = &search.graph
     cdef uint32_t index = atomic_load_u32(&graph.first_end), visits
@@ -97,6 +99,8 @@ cdef list _best_ends(SearchC* search, int count):
             if utility >= lowest:
                 best.append((-utility, -<double>visits, index))
         elif visits > 0 and (len(best) < count or visits >= least):
+            if search.solves and proof_is_lost(search, index):
+                visits = 0
             utility = search_node_utility(&graph.nodes[index], search.viewer)
             best.append((-<double>visits, -utility, index))
         if len(best) >= 4 * count:
@@ -107,6 +111,18 @@ cdef list _best_ends(SearchC* search, int count):
                 least = <uint32_t>-best[count - 1][0]
         index = atomic_load_u32(&graph.nodes[index].next_end)
     return [entry[2] for entry in sorted(best)[:count]]
+
+
+cdef list _proved_first(SearchC* search, list ends):
+    """Return the ends with that of the proved turn first, if the root is proved."""
+    cdef uint32_t index = search.root
+    if not proof_has(search, index):
+        return ends
+    while index != NO_NODE and search.graph.nodes[index].turn == search.root_turn:
+        index = proof_next(search, index)
+    if index == NO_NODE:
+        return ends
+    return [index, *(end for end in ends if end != index)][:max(1, len(ends))]
 
 
 cdef list _halving_first(SearchC* search, list ends):
@@ -384,7 +400,7 @@ cdef int reading_check_visits(SearchC* search, int threads, uint64_t iterations)
     cdef uint32_t index
     cdef uint64_t left
     cdef int i
-    cdef bint was_passed, has_ended, is_single = threads == 1 and search.policies == NULL
+    cdef bint was_passed, has_ended, is_undone, is_single = threads == 1 and search.policies == NULL
     for index in range(1, graph.nodes_used):
         node = &graph.nodes[index]
         if node.visits != node.finished:
@@ -406,7 +422,11 @@ cdef int reading_check_visits(SearchC* search, int threads, uint64_t iterations)
         has_ended = node.visits > 0 and not was_passed
         if index <= search.num_kept and node.visits == left + 1 - has_ended:
             continue    # an earlier search passed it where this one would have ended, or the other way
-        if left + has_ended > node.visits or ((is_single or was_passed) and left + has_ended < node.visits):
+        # Any number of descents may end at a proved node. The first one is undone if a proof ends the search before an
+        # evaluator has valued its leaf.
+        is_undone = search.proved_at > 0 and search.gives_scores != 0
+        if left + (has_ended and not is_undone) > node.visits or (
+                (is_single or was_passed) and left + has_ended < node.visits and not proof_has(search, index)):
             raise SearchError(f"node {index}: {node.visits} visits, {left} left by its edges")
     node = &graph.nodes[search.root]
     if search_own_visits(search, search.root) != iterations:

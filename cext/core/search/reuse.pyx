@@ -10,6 +10,7 @@ from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, GraphC, Node
                                      graph_expect, graph_find, graph_find_or_add, graph_grow_edges, graph_num_edges)
 from cext.core.search.history cimport history_t
 from cext.core.search.options cimport OptionsC
+from cext.core.search.proof cimport UNPROVED
 from cext.core.search.worker cimport SearchC, search_key
 
 cdef enum:
@@ -166,6 +167,10 @@ cdef int _copy_node(SearchC* search, GraphC* graph, const PartC* part, uint32_t 
     node.parent = parent
     node.from_action = part.action[number]
     node.next_end = NO_NODE
+    if node.proof != UNPROVED:
+        node.outcome = part.place[old.outcome]
+        if node.outcome == NO_NODE:
+            node.proof = UNPROVED
     node.lock = node.first_edge = 0
     node.num_edges = node.max_edges = 0
     memset(node.value_spread, 0, sizeof(node.value_spread))

@@ -155,6 +155,7 @@ cdef class Search(TurnSearch):
         if viewer is not None:
             self._view_as(viewer, evaluator is not None)
         self.search.root_turn = self.root_turn
+        self.search.solves = self.search.options.solve > 0
         self.search.history_turn = self.root_turn
         self.search.seed_bits = self.search.events_bits = mix_bits(<uint64_t>seed)
         if graph_init(&self.search.graph, memory_mb) < 0:
@@ -214,6 +215,8 @@ cdef class Search(TurnSearch):
             worker.search = &self.search
             worker.rng = stream.bitgen[0]
             worker.state = aligned_alloc(64, ops.state_size)
+            if ops.determinize != NULL:
+                worker.spare = aligned_alloc(64, ops.state_size)
             worker.actions = <action_t*>malloc(ops.max_actions * sizeof(action_t))
             worker.priors = <float*>malloc(ops.max_actions * sizeof(float))
             if i >= self._num_native:
@@ -229,9 +232,9 @@ cdef class Search(TurnSearch):
                     listings_init(worker.listings)
                 if ops.cache_size > 0:
                     worker.cache = memory_reserve(ops.cache_size)
-            if (worker.state == NULL or worker.actions == NULL or worker.priors == NULL or worker.edges == NULL
-                    or worker.table == NULL or worker.listings == NULL
-                    or (ops.cache_size > 0 and worker.cache == NULL)):
+            if (worker.state == NULL or (ops.determinize != NULL and worker.spare == NULL) or worker.actions == NULL
+                    or worker.priors == NULL or worker.edges == NULL or worker.table == NULL
+                    or worker.listings == NULL or (ops.cache_size > 0 and worker.cache == NULL)):
                 raise MemoryError
         return 0
 
@@ -282,6 +285,7 @@ cdef class Search(TurnSearch):
         if self._workers != NULL:
             for i in range(self._num_workers):
                 free(self._workers[i].state)
+                free(self._workers[i].spare)
                 free(self._workers[i].actions)
                 free(self._workers[i].priors)
                 if i < self._num_native:
@@ -331,6 +335,8 @@ cdef class Search(TurnSearch):
         cdef double share = 1.0 - self.search.options.confirming_share
         self._open_root()
         self._has_one_turn = not self._is_waiting and self._is_forced()
+        if self._has_one_turn:
+            self.search.solves = False      # it is valued by a single iteration
         self._until_s = NEVER_S
         if limits.deadline_s < NEVER_S:
             self.search.confirm_s = limits.began_s + share * (limits.deadline_s - limits.began_s)

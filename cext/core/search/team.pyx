@@ -11,6 +11,7 @@ from cext.core.contract.failure cimport failure_hand_over
 from cext.core.search.budget cimport budget_use_iterations, budget_use_time
 from cext.core.search.graph cimport NO_NODE, NodeC
 from cext.core.search.iteration cimport iteration_run
+from cext.core.search.proof cimport proof_is_lost
 from cext.core.search.threads cimport pthread_join, thread_start
 from cext.core.search.turn_search cimport BY_MEMORY, BY_STOP, NEVER_S, RUNNING, SETTLED, SIGNALS_S, UNLIMITED
 from cext.core.search.worker cimport SearchC, search_own_visits
@@ -64,7 +65,7 @@ cdef bint _is_settled(SearchC* search, double now_s) noexcept nogil:
     cdef NodeC* nodes = search.graph.nodes
     cdef uint32_t index = atomic_load_u32(&search.graph.first_end), visits, most = 0, second = 0
     while index != NO_NODE:
-        visits = atomic_load_u32(&nodes[index].finished)
+        visits = 0 if proof_is_lost(search, index) else atomic_load_u32(&nodes[index].finished)
         if visits > most:
             second = most
             most = visits

@@ -26,11 +26,12 @@ ctypedef enum StopReason:
     BY_STOP
     FORCED                      # only one turn is legal
     SETTLED                     # no other turn can overtake the best one in the time left, or nothing is left to search
+    SOLVED                      # the outcome of the root is proved
 
 
 # The word for a StopReason in a result; empty for RUNNING.
 cdef inline str stop_reason_word(uint32_t reason):
-    return ("", "time", "iterations", "memory", "stopped", "forced", "settled")[reason]
+    return ("", "time", "iterations", "memory", "stopped", "forced", "settled", "solved")[reason]
 
 
 # The limits of a running search. Its threads read them at each iteration.

@@ -75,6 +75,8 @@ ctypedef struct SearchC:
     semaphore_t ended           # posted when the last worker ends
     double ended_s              # when it did, on the monotonic clock
     void* failure               # of a method of a game in Python, see failure.pxd; NULL: none
+    bint solves                 # whether it proves outcomes
+    uint32_t proved_at          # its own descents backed up when the root was first proved; 0 before
     int gives_scores            # whether the evaluator does: NOT_ASKED (0), or as evaluator.pyx says
     # The fields above hardly change and are read all the time, so `started` has its own cache line.
     uint8_t padding_before[CACHE_LINE]
@@ -87,6 +89,7 @@ ctypedef struct WorkerC:
     SearchC* search
     bitgen_t rng                # a copy of the stream's
     void* state                 # scratch state of the descent
+    void* spare                 # another one; NULL in a game without hidden information
     action_t* actions           # legal actions of a node, max_actions
     float* priors               # their priors
     # The next four are of its thread.
