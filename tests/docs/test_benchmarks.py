@@ -771,3 +771,10 @@ def test_evaluation_finds_by_how_much_points_are_wrong(monkeypatch):
     assert script["mean"]([(1, 2.0), (2, 4.0)]) == [3.0, pytest.approx(0.7071, abs=1e-4)]
     # Figures of the same game tell nothing more.
     assert script["mean"]([(1, 2.0), (1, 2.0), (2, 4.0), (2, 4.0)]) == script["mean"]([(1, 2.0), (2, 4.0)])
+
+
+@pytest.mark.real("processes")
+def test_solved_counts_the_last_turns_that_are_proved():
+    found = figures("solved.py", "--game", "tzolkin", "--games", 1, "--play", 4, "--iterations", 600, "--last", 2)
+    assert [row["turns"] for row in found["rows"]] == [1, 2]
+    assert all(0 <= row["solved"] <= row["positions"] <= 1 for row in found["rows"])

@@ -59,3 +59,7 @@ cdef void leaf_utilities(SearchC* search, const double* values, const double* sc
         margin = scores[seat] - best_other
         margin = 0.5 + 0.5 * margin / (fabs(margin) + options.margin_scale)
         utilities[seat] = (1 - weight) * values[seat] + weight * margin
+    if options.paranoia > 0 and search.num_players > 2:
+        for seat in range(search.num_players):
+            if seat != search.viewer:
+                utilities[seat] += options.paranoia * (1 - utilities[search.viewer] - utilities[seat])

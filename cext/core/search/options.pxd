@@ -11,7 +11,7 @@ ctypedef struct OptionsC:
     double confirming_share, early_stop
     double best_reply
     double halving, halving_scale, gumbel_scale
-    double solve
+    double solve, paranoia
 
 # Returns the given values, and the defaults of the options not given. Raises SearchError for an unknown name (reason
 # UNKNOWN_OPTION) and for a value out of range (INVALID_OPTION).

@@ -57,6 +57,9 @@ OPTIONS = {
     "gumbel_scale": (1.0, 0.0, 10.0),
     # Above 0: nodes whose outcome is proved count as it, and the search ends when the root's is, see `proof.pxd`.
     "solve": (1.0, 0.0, 1.0),
+    # With three or four seats: to which share the others minimise the utility of the searching seat, instead of
+    # maximising their own.
+    "paranoia": (0.0, 0.0, 1.0),
 }
 
 

@@ -155,7 +155,9 @@ cdef class Search(TurnSearch):
         if viewer is not None:
             self._view_as(viewer, evaluator is not None)
         self.search.root_turn = self.root_turn
-        self.search.solves = self.search.options.solve > 0
+        # What is proved holds for seats that maximise their own shares.
+        self.search.solves = self.search.options.solve > 0 and (self.search.options.paranoia == 0
+                                                                or self.search.num_players == 2)
         self.search.history_turn = self.root_turn
         self.search.seed_bits = self.search.events_bits = mix_bits(<uint64_t>seed)
         if graph_init(&self.search.graph, memory_mb) < 0:
