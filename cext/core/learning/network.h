@@ -9,11 +9,16 @@
 
 #include <string.h>
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #define NETWORK_INLINE static inline __attribute__((always_inline))
 
 typedef float network_lanes_t __attribute__((vector_size(64)));
 
 enum { NETWORK_LANES = 16, NETWORK_ROWS = 4 };     /* floats of a vector; rows that go together */
+enum { NETWORK_BLOCK = 256 };                      /* inputs whose zeros are looked for together */
 
 NETWORK_INLINE network_lanes_t network_load(const float *from) {
     network_lanes_t lanes;
@@ -42,7 +47,74 @@ NETWORK_INLINE void network_layer(const float *weights, const float *bias, int n
             memcpy(sums + (r * vectors + v) * NETWORK_LANES, &a[r][v], sizeof(network_lanes_t));
 }
 
+/* Writes which of the inputs `first` to `last` - 1 are not 0 in some row; returns how many. -0 counts as another number. */
+NETWORK_INLINE int network_used(const float *inputs, int n, int first, int last, int rows, int *used) {
+    int count = 0, i = first;
+#ifdef __AVX512F__
+    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m512i numbers = _mm512_add_epi32(_mm512_set1_epi32(first), lanes);
+    for (; i + NETWORK_LANES <= last; i += NETWORK_LANES) {
+        __m512i any = _mm512_loadu_si512(inputs + i);
+        for (int r = 1; r < rows; r++)
+            any = _mm512_or_si512(any, _mm512_loadu_si512(inputs + r * n + i));
+        __mmask16 mask = _mm512_test_epi32_mask(any, any);
+        _mm512_storeu_si512(used + count, _mm512_maskz_compress_epi32(mask, numbers));
+        count += __builtin_popcount(mask);
+        numbers = _mm512_add_epi32(numbers, _mm512_set1_epi32(NETWORK_LANES));
+    }
+#endif
+    for (; i < last; i++) {
+        unsigned any = 0, bits;
+        for (int r = 0; r < rows; r++) {
+            memcpy(&bits, inputs + r * n + i, sizeof(bits));
+            any |= bits;
+        }
+        used[count] = i;
+        count += any != 0;
+    }
+    return count;
+}
+
+/* The same sums of two vectors, for the first layer: many inputs are 0, and those that are 0 in all rows are left out,
+ * since they add nothing. `start`: the sums over the inputs before `first`, the same for all rows. */
+NETWORK_INLINE void network_sparse_layer(const float *weights, const float *start, int n, int first,
+                                         const float *inputs, int rows, float *sums) {
+    network_lanes_t a[NETWORK_ROWS][2];
+    int used[NETWORK_BLOCK + NETWORK_LANES];
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < 2; v++)
+            a[r][v] = network_load(start + v * NETWORK_LANES);
+    for (int i = first; i < n; i += NETWORK_BLOCK) {
+        int count = network_used(inputs, n, i, i + NETWORK_BLOCK < n ? i + NETWORK_BLOCK : n, rows, used);
+        for (int k = 0; k < count; k++) {
+            const float *column = inputs + used[k], *row = weights + 2 * NETWORK_LANES * (long)used[k];
+            network_lanes_t w_0 = network_load(row), w_1 = network_load(row + NETWORK_LANES);
+            for (int r = 0; r < rows; r++) {
+                a[r][0] += column[r * n] * w_0;
+                a[r][1] += column[r * n] * w_1;
+            }
+        }
+    }
+    for (int r = 0; r < rows; r++)
+        for (int v = 0; v < 2; v++)
+            memcpy(sums + (2 * r + v) * NETWORK_LANES, &a[r][v], sizeof(network_lanes_t));
+}
+
 /* The same for any number of rows. */
+NETWORK_INLINE void network_sparse_layers(const float *weights, const float *start, int n, int first,
+                                          const float *inputs, int rows, float *sums) {
+    int width = 2 * NETWORK_LANES;
+    for (; rows >= 4; rows -= 4, inputs += 4 * n, sums += 4 * width)
+        network_sparse_layer(weights, start, n, first, inputs, 4, sums);
+    if (rows >= 2) {
+        network_sparse_layer(weights, start, n, first, inputs, 2, sums);
+        rows -= 2, inputs += 2 * n, sums += 2 * width;
+    }
+    if (rows == 1)
+        network_sparse_layer(weights, start, n, first, inputs, 1, sums);
+}
+
+/* `network_layer` for any number of rows. */
 NETWORK_INLINE void network_layers(const float *weights, const float *bias, int n, const float *inputs, int rows,
                                    int vectors, int rectify, float *sums) {
     int width = vectors * NETWORK_LANES;

@@ -6,6 +6,7 @@
 #include "network.h"
 
 enum { SCORER_WIDTH = 2 * NETWORK_LANES };   /* units of a layer: two vectors */
+enum { SCORER_MOST_FEATURES = 16 };          /* of an action: SCORER_FEATURES of scorer.pxd */
 
 typedef int scorer_mask_t __attribute__((vector_size(64)));
 
@@ -31,6 +32,7 @@ NETWORK_INLINE void scorer_body(const float *weights, int n_summary, int num_cat
         /* A group that is not full computes its last action more than once. */
         network_lanes_t a[NETWORK_ROWS][2];
         const float *x[NETWORK_ROWS];
+        int used[SCORER_MOST_FEATURES], num_used = 0;   /* features that are not 0 for all: those add nothing */
         for (int r = 0; r < NETWORK_ROWS; r++) {
             int i = first + r < count ? first + r : count - 1;
             const float *row = category + categories[i] * SCORER_WIDTH;
@@ -39,6 +41,16 @@ NETWORK_INLINE void scorer_body(const float *weights, int n_summary, int num_cat
             a[r][1] = network_load(bias + NETWORK_LANES) + network_load(row + NETWORK_LANES);
         }
         for (int f = 0; f < n_features; f++) {
+            unsigned any = 0, bits;
+            for (int r = 0; r < NETWORK_ROWS; r++) {
+                memcpy(&bits, x[r] + f, sizeof(bits));
+                any |= bits;
+            }
+            used[num_used] = f;
+            num_used += any != 0;
+        }
+        for (int k = 0; k < num_used; k++) {
+            int f = used[k];
             network_lanes_t w_0 = network_load(action + f * SCORER_WIDTH);
             network_lanes_t w_1 = network_load(action + f * SCORER_WIDTH + NETWORK_LANES);
             for (int r = 0; r < NETWORK_ROWS; r++) {

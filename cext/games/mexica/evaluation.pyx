@@ -391,7 +391,8 @@ cdef void _find_features(const MexicaStateC* state, float* inputs) noexcept nogi
     _fill_shared(state, &facts, shared)
     for seat in range(state.num_players):
         _fill_own(state, &facts, seat, own[seat])
-    network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, state.num_players, inputs)
+    network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, state.num_players, inputs,
+                    NUM_INPUTS)
 
 
 def features(State owner not None):

@@ -11,8 +11,10 @@ from libc.string cimport memcpy, memset
 
 from cext.core.contract.game cimport State
 from cext.core.contract.sets cimport set_first, set_size
+from cext.core.contract.rng cimport MIX_STEP, mix_bits
 from cext.core.learning.network cimport (NETWORK_MAX_ROWS, NETWORK_OUTPUTS, network_answers, network_combine,
-                                         network_features, network_find_t, network_forward)
+                                         network_features, network_begin, network_find_t, network_forward,
+                                         network_go_on)
 from cext.games.tzolkin.plans cimport LATER, NOW, PlansC, plans_brings, plans_find
 from cext.games.tzolkin.rules cimport rules_returns
 from cext.games.tzolkin.state cimport *
@@ -229,15 +231,40 @@ cdef void _fill_shared(const TzolkinStateC* state, float* out) noexcept nogil:
         out[SHARED_ENTRY_PALENQUE + i] = set_first(<uint64_t>(~taken & 0xffff)) / <float>7
 
 
-cdef void _find_features(const TzolkinStateC* state, float* inputs) noexcept nogil:
+cdef inline uint64_t _key(const TzolkinStateC* state, const TzolkinCacheC* cache) noexcept nogil:
+    """Return what a cache knows a position by; 0 without a cache."""
+    return state_key(state) if cache != NULL else 0
+
+
+cdef void _find_own(const TzolkinStateC* state, uint64_t key, int seat, TzolkinCacheC* cache,
+                    float* out) noexcept nogil:
+    """Write the features of a seat, from the cache if they are there."""
+    cdef OwnC* kept
+    if cache == NULL:
+        _fill_own(state, seat, out)
+        return
+    key = mix_bits(key + <uint64_t>seat * MIX_STEP) | 1
+    kept = &cache.seats[key >> 32 & (OWN_KEPT - 1)]
+    if kept.key != key:
+        kept.key = key
+        _fill_own(state, seat, kept.own)
+    memcpy(out, kept.own, sizeof(kept.own))
+
+
+cdef void _find_features(const TzolkinStateC* state, uint64_t key, TzolkinCacheC* cache, float* inputs) noexcept nogil:
     """Write the network's inputs, NUM_INPUTS numbers for each seat."""
     cdef float own[4][NUM_OWN]
     cdef float shared[NUM_SHARED]
     cdef int seat
     for seat in range(state.num_players):
-        _fill_own(state, seat, own[seat])
+        _find_own(state, key, seat, cache, own[seat])
     _fill_shared(state, shared)
-    network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, state.num_players, inputs)
+    network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, state.num_players, inputs, NUM_INPUTS)
+
+
+cdef void _find_features_anew(const TzolkinStateC* state, float* inputs) noexcept nogil:
+    """Do the same without a cache."""
+    _find_features(state, 0, NULL, inputs)
 
 
 def features(State owner not None):
@@ -254,31 +281,47 @@ def features(State owner not None):
         float32, shape (seats, NUM_INPUTS): the seat's own features, the largest and the mean of its rivals',
         and those of the position; names in ``weights.pxd``.
     """
-    return network_features(owner, "tzolkin", NUM_INPUTS, <network_find_t>_find_features)
+    return network_features(owner, "tzolkin", NUM_INPUTS, <network_find_t>_find_features_anew)
 
 
 # --- the network
 
-cdef void _forward(const void* weights, int rows, const float* inputs, float* outputs) noexcept nogil:
-    """Compute NETWORK_OUTPUTS outputs of each row."""
-    network_forward(&(<const TzolkinWeightsC*>weights).network[0], NUM_INPUTS, inputs, rows, outputs)
+cdef inline const float* _network(const void* weights) noexcept nogil:
+    return &(<const TzolkinWeightsC*>weights).network[0]
 
 
-cdef void evaluation_evaluate(const void* weights, void* cache, const TzolkinStateC* state, double* values,
+cdef void evaluation_evaluate(const void* weights, TzolkinCacheC* cache, const TzolkinStateC* state, double* values,
                               double* points) noexcept nogil:
     cdef float inputs[4 * NUM_INPUTS]
     cdef float outputs[4 * NETWORK_OUTPUTS]
-    _find_features(state, inputs)
-    _forward(weights, state.num_players, inputs, outputs)
+    cdef uint64_t position = _key(state, cache), key
+    cdef AnswerC* kept = NULL
+    if cache != NULL:
+        key = mix_bits(position ^ <uint64_t>weights) | 1
+        kept = &cache.answers[key >> 32 & (ANSWERS_KEPT - 1)]
+        if kept.key == key:
+            memcpy(values, kept.values, state.num_players * sizeof(double))
+            memcpy(points, kept.points, state.num_players * sizeof(double))
+            return
+        kept.key = key
+    _find_features(state, position, cache, inputs)
+    network_forward(_network(weights), NUM_INPUTS, inputs, state.num_players, outputs)
     network_answers(outputs, state.num_players, values, points)
+    if kept != NULL:
+        memcpy(kept.values, values, state.num_players * sizeof(double))
+        memcpy(kept.points, points, state.num_players * sizeof(double))
 
 
 # --- after an action
 
-cdef void evaluation_look(const TzolkinStateC* state, BeforeC* before) noexcept nogil:
+cdef void evaluation_look(const void* weights, TzolkinCacheC* cache, const TzolkinStateC* state,
+                          BeforeC* before) noexcept nogil:
+    cdef uint64_t key = _key(state, cache)
     cdef int seat
     for seat in range(state.num_players):
-        _fill_own(state, seat, before.own[seat])
+        _find_own(state, key, seat, cache, before.own[seat])
+        if seat != state.to_move:
+            network_begin(_network(weights), NUM_INPUTS, before.own[seat], NUM_OWN, before.sums[seat])
 
 
 cdef inline float _advantage(int num_players, int seat, const double* values, const double* points) noexcept nogil:
@@ -290,42 +333,63 @@ cdef inline float _advantage(int num_players, int seat, const double* values, co
     return <float>(points[seat] - best + POINTS_OF_ODDS * log((0.001 + values[seat]) / (1.001 - values[seat])))
 
 
-cdef void _find_features_after(const TzolkinStateC* after, int seat, const BeforeC* before,
-                               float* inputs) noexcept nogil:
-    """Write the network's inputs for a position after an action of a seat."""
+cdef void _find_features_after(const TzolkinStateC* after, int seat, TzolkinCacheC* cache, const BeforeC* before,
+                               float* inputs, int apart) noexcept nogil:
+    """Write the network's inputs for a position after an action of a seat whose turn goes on."""
     cdef float own[4][NUM_OWN]
     cdef float shared[NUM_SHARED]
-    cdef int other
-    if after.to_move != seat or after.phase == TURN:
-        _find_features(after, inputs)
-        return
-    for other in range(after.num_players):
-        if other != seat:
-            memcpy(own[other], before.own[other], sizeof(own[other]))
-    _fill_own(after, seat, own[seat])
+    memcpy(own, before.own, after.num_players * sizeof(own[0]))
+    _find_own(after, _key(after, cache), seat, cache, own[seat])
     _fill_shared(after, shared)
-    network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, after.num_players, inputs)
+    network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, after.num_players, inputs, apart)
 
 
-cdef void evaluation_after(const void* weights, const TzolkinStateC* after, int count, int seat, const BeforeC* before,
-                           float* advantages) noexcept nogil:
-    cdef float inputs[AT_ONCE * 4 * NUM_INPUTS]    # a row a position and seat
-    cdef float outputs[AT_ONCE * 4 * NETWORK_OUTPUTS]
+cdef void _evaluate_after(const void* weights, TzolkinCacheC* cache, const TzolkinStateC* after, const int* going_on,
+                          int count, int seat, const BeforeC* before, float* advantages) noexcept nogil:
+    """Find the advantages after `count` actions after which the turn of the seat goes on; `going_on` are their places.
+    """
+    cdef float inputs[4 * AT_ONCE * NUM_INPUTS]     # the rows of a seat one after another
+    cdef float outputs[4 * AT_ONCE * NETWORK_OUTPUTS]
+    cdef float answer[4 * NETWORK_OUTPUTS]
     cdef double values[4]
     cdef double points[4]
-    cdef int i, other, rows = 0, players = after.num_players
+    cdef const float* network = _network(weights)
+    cdef float* rows
+    cdef int i, other, place, players = after.num_players
     for i in range(count):
-        if after[i].phase != OVER:
-            _find_features_after(&after[i], seat, before, inputs + rows * NUM_INPUTS)
-            rows += players
-    _forward(weights, rows, inputs, outputs)
-    rows = 0
+        _find_features_after(&after[going_on[i]], seat, cache, before, inputs + i * NUM_INPUTS, count * NUM_INPUTS)
+    for other in range(players):
+        rows = inputs + other * count * NUM_INPUTS
+        if other == seat:
+            network_forward(network, NUM_INPUTS, rows, count, outputs + other * count * NETWORK_OUTPUTS)
+        else:
+            network_go_on(network, NUM_INPUTS, before.sums[other], NUM_OWN, rows, count,
+                          outputs + other * count * NETWORK_OUTPUTS)
     for i in range(count):
+        for other in range(players):
+            for place in range(NETWORK_OUTPUTS):
+                answer[other * NETWORK_OUTPUTS + place] = outputs[(other * count + i) * NETWORK_OUTPUTS + place]
+        network_answers(answer, players, values, points)
+        advantages[going_on[i]] = _advantage(players, seat, values, points)
+
+
+cdef void evaluation_after(const void* weights, TzolkinCacheC* cache, const TzolkinStateC* after, int count, int seat,
+                           const BeforeC* before, float* advantages) noexcept nogil:
+    cdef double values[4]
+    cdef double points[4]
+    cdef int going_on[AT_ONCE]
+    cdef int i, other, num_going_on = 0, players = after.num_players
+    for i in range(count):
+        if after[i].phase != OVER and after[i].to_move == seat and after[i].phase != TURN:
+            going_on[num_going_on] = i
+            num_going_on += 1
+            continue
         if after[i].phase == OVER:
             rules_returns(&after[i], values)
             for other in range(players):
                 points[other] = 0.25 * after[i].seats[other].score
         else:
-            network_answers(outputs + rows * NETWORK_OUTPUTS, players, values, points)
-            rows += players
+            evaluation_evaluate(weights, cache, &after[i], values, points)
         advantages[i] = _advantage(players, seat, values, points)
+    if num_going_on > 0:
+        _evaluate_after(weights, cache, after, going_on, num_going_on, seat, before, advantages)

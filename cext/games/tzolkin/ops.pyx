@@ -10,7 +10,7 @@ from numpy.random cimport bitgen_t
 from cext.core.contract.game cimport GameOps, State, game_create, state_wrap
 from cext.core.contract.rng cimport Stream
 from cext.core.contract.types cimport CHANCE, MAX_SEATS, action_t
-from cext.games.tzolkin.evaluation cimport evaluation_evaluate
+from cext.games.tzolkin.evaluation cimport TzolkinCacheC, evaluation_evaluate
 from cext.games.tzolkin.hidden cimport hidden_deal_for, hidden_determinize
 from cext.games.tzolkin.policy cimport policy_priors, policy_random_action
 from cext.games.tzolkin.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts_action, rules_apply_action,
@@ -56,6 +56,7 @@ _ops.max_players = MAX_SEATS
 _ops.max_actions = MAX_ACTIONS
 _ops.max_game_length = MAX_GAME_LENGTH
 _ops.weights_size = sizeof(TzolkinWeightsC)
+_ops.cache_size = sizeof(TzolkinCacheC)
 _ops.check = <int (*)(const void*) noexcept nogil>state_check
 _ops.check_name = state_check_name
 _ops.num_players = tzolkin_num_players

@@ -12,7 +12,7 @@ from cext.core.contract.sets cimport set_first, set_member, set_size
 from cext.core.learning.priors cimport priors_inputs
 from cext.core.contract.rng cimport rng_below
 from cext.core.learning.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
-from cext.games.tzolkin.evaluation cimport AT_ONCE, BeforeC, evaluation_after, evaluation_look
+from cext.games.tzolkin.evaluation cimport AT_ONCE, BeforeC, TzolkinCacheC, evaluation_after, evaluation_look
 from cext.games.tzolkin.rules cimport MAX_ACTIONS, rules_actions_of, rules_apply_action, rules_verbs
 from cext.games.tzolkin.state cimport *
 from cext.games.tzolkin.weights cimport *
@@ -77,8 +77,8 @@ cdef inline void _play(const TzolkinStateC* state, action_t action, TzolkinState
         rules_apply_action(after, action)
 
 
-cdef int _categorize(const void* data, const TzolkinStateC* state, const action_t* actions, int n, int* categories,
-                     float* shares, float* losses) noexcept nogil:
+cdef int _categorize(const void* data, TzolkinCacheC* cache, const TzolkinStateC* state, const action_t* actions, int n,
+                     int* categories, float* shares, float* losses) noexcept nogil:
     """Find the category of each legal action and its share of the category's weight; return the row of the weights.
 
     `losses`: what each action lacks to the best one, in the advantage; large for actions that are left out.
@@ -89,7 +89,7 @@ cdef int _categorize(const void* data, const TzolkinStateC* state, const action_
     cdef BeforeC before
     cdef int i, j, count = 0, seat = state.to_move
     cdef float best = -1e9
-    evaluation_look(state, &before)
+    evaluation_look(data, cache, state, &before)
     for i in range(n):
         categories[i] = _kind(actions[i]) * NUM_GAPS
         losses[i] = -1e9
@@ -98,7 +98,7 @@ cdef int _categorize(const void* data, const TzolkinStateC* state, const action_
             looked_at[count] = i
             count += 1
         if count == AT_ONCE or (count > 0 and i == n - 1):
-            evaluation_after(data, after, count, seat, &before, advantages)
+            evaluation_after(data, cache, after, count, seat, &before, advantages)
             for j in range(count):
                 losses[looked_at[j]] = advantages[j]
                 best = max(best, advantages[j])
@@ -110,12 +110,12 @@ cdef int _categorize(const void* data, const TzolkinStateC* state, const action_
     return min(state.food_days, NUM_GROUPS - 1)
 
 
-cdef void _look(const void* weights, void* cache, const TzolkinStateC* state, const action_t* actions, int n,
+cdef void _look(const void* weights, TzolkinCacheC* cache, const TzolkinStateC* state, const action_t* actions, int n,
                 float* priors, ScorerInputsC* inputs) noexcept nogil:
     """Find the priors without a learnt policy, and what a policy reads unless `inputs` is NULL."""
     cdef int categories[MAX_ACTIONS]    # of a list of legal actions, as the next one
     cdef float losses[MAX_ACTIONS]
-    cdef int i, group = _categorize(weights, state, actions, n, categories, priors, losses)
+    cdef int i, group = _categorize(weights, cache, state, actions, n, categories, priors, losses)
     cdef const float* row = (<const TzolkinWeightsC*>weights).priors[group]
     for i in range(n):
         priors[i] *= row[categories[i]]
@@ -124,8 +124,8 @@ cdef void _look(const void* weights, void* cache, const TzolkinStateC* state, co
         _describe(state, actions, n, losses, inputs)
 
 
-cdef void policy_priors(const void* weights, void* cache, const TzolkinStateC* state, const action_t* actions, int n,
-                        float* priors) noexcept nogil:
+cdef void policy_priors(const void* weights, TzolkinCacheC* cache, const TzolkinStateC* state, const action_t* actions,
+                        int n, float* priors) noexcept nogil:
     cdef ScorerInputsC inputs
     cdef bint is_learnt = (<const TzolkinWeightsC*>weights).has_policy != 0
     _look(weights, cache, state, actions, n, priors, &inputs if is_learnt else NULL)

@@ -230,6 +230,10 @@ cdef inline uint64_t state_deck(const TzolkinStateC* state) noexcept nogil:
 
 # 64-bit hash of what `viewer` may know, or of everything (ALL_SEEING).
 cdef uint64_t state_hash(const TzolkinStateC* state, int viewer) noexcept nogil
+
+# 64-bit hash of every field but `turns` and `rounds`, for caches.
+cdef uint64_t state_key(const TzolkinStateC* state) noexcept nogil
+
 cdef int state_check(const TzolkinStateC* state) noexcept nogil
 cdef const char* state_check_name(int code) noexcept nogil
 

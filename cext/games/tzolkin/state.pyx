@@ -45,7 +45,7 @@ cdef extern from *:
     void _require_layout "TZOLKIN_LAYOUT"(const TzolkinStateC* state, int counters) noexcept nogil
 
 
-cdef uint64_t _hash(const TzolkinStateC* state) noexcept nogil:
+cdef uint64_t state_key(const TzolkinStateC* state) noexcept nogil:
     # Each pair of words with keys of its own, so that all products can be computed at once.
     cdef const uint64_t* words = <const uint64_t*>state
     cdef uint64_t total = 0, first
@@ -66,13 +66,13 @@ cdef uint64_t state_hash(const TzolkinStateC* state, int viewer) noexcept nogil:
         # What is unknown is no part of the position, whatever stands in for it.
         return mix_bits(state_hash(state, state.viewer) + 1 + state.viewer)
     if viewer < 0 or state.phase != KEEPING:
-        return _hash(state)
+        return state_key(state)
     memcpy(&seen, state, sizeof(TzolkinStateC))
     seen.viewer = NO_SEAT
     for seat in range(state.num_players):
         if seat != viewer:
             seen.seats[seat].dealt = seen.seats[seat].wealth = 0
-    return _hash(&seen)
+    return state_key(&seen)
 
 
 # --- invariants
