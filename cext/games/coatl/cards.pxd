@@ -116,16 +116,24 @@ cdef inline uint32_t neighbors_of(const uint8_t* pieces, int length) noexcept no
     return neighbors
 
 
-# Reads a word with the automaton that begins at `first`. Returns its state at the end, as an index of PATHS, and writes
-# the number of occurrences.
+# Reads a word with the automaton that begins at `first`, from its state `at` (counted from there) on: the pieces after
+# the first `read`, or backwards those before the last `read`. Returns its state then, and adds to the number of
+# occurrences those that are complete without the end.
+cdef inline int card_scan_on(int first, int at, const uint8_t* pieces, int length, int read, bint backwards,
+                             int* count) noexcept nogil:
+    cdef const uint8_t* steps = STEPS + 8 * first
+    cdef int i, step
+    for i in range(read, length):
+        step = steps[8 * at + (pieces[length - 1 - i] if backwards else pieces[i])]
+        count[0] += step >> 7
+        at = step & (COUNTS - 1)
+    return at
+
+
+# Reads a whole word. Returns the state at the end, as an index of PATHS, and writes the number of occurrences.
 cdef inline int card_scan(int first, int start, const uint8_t* pieces, int length, bint backwards,
                           int* times) noexcept nogil:
-    cdef const uint8_t* steps = STEPS + 8 * first
-    cdef int i, step, at = start, count = 0
-    for i in range(length):
-        step = steps[8 * at + (pieces[length - 1 - i] if backwards else pieces[i])]
-        count += step >> 7
-        at = step & (COUNTS - 1)
+    cdef int count = 0, at = card_scan_on(first, start, pieces, length, 0, backwards, &count)
     times[0] = count + AT_END[first + at]
     return first + at
 

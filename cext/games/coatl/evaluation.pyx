@@ -9,7 +9,7 @@ weights in ``weights.json`` were fitted on self-play. The *outlook* is a hand-ma
 orders the actions of a turn, and a fit of the network begins with it.
 """
 
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from cext.core.contract.game cimport State
@@ -18,7 +18,7 @@ from cext.core.learning.network cimport (NETWORK_OUTPUTS, network_answers, netwo
                                          network_find_t, network_forward)
 from cext.core.contract.rng cimport MIX_STEP, mix_bits, mix_require, mix_step, mix_word
 from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PATHS, TEMPLES, FaceC,
-                                     PathC, card_points, card_scan)
+                                     PathC, TempleC, card_points, card_scan)
 from cext.games.coatl.plans cimport PLANS_MISSING, PlansC, PlansCacheC, plans_find
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
 from cext.games.coatl.state cimport (BODIES, BODY, BUILDING, CAPACITY, CLOSING, COATLS, DRAWING, FORESEEING, HEAD,
@@ -148,49 +148,6 @@ cdef void _reach(const FaceC* card, int times, const PathC* path, const PathC* a
             reached[i] = max(reached[i], <uint8_t>card.points[times])
 
 
-cdef void _find_reach_anew(const CoatlC* coatl, int face, const StockC* stock, ReachC* reach) noexcept nogil:
-    """Find what a prophecy brings on a Coatl."""
-    cdef const FaceC* card = &FACES[face]
-    cdef int times = 0, backward_times = 0, state, i
-    state = card_scan(card.first, card.start, coatl.pieces, coatl.length, False, &times)
-    reach.points = <uint8_t>card_points(face, times)
-    for i in range(MAX_MISSING + 1):
-        reach.reached[i] = reach.points
-    if times >= card.max_times:
-        return
-    if not coatl.has_tail:
-        _reach(card, times, &PATHS[state], &PATHS[card.first + card.start], stock, reach.reached)
-    if not coatl.has_head:
-        state = card_scan(BACKWARDS[face].first, BACKWARDS[face].start, coatl.pieces, coatl.length, True,
-                          &backward_times)
-        _reach(card, times, &PATHS[state], &PATHS[BACKWARDS[face].first + BACKWARDS[face].start], stock, reach.reached)
-
-
-cdef uint64_t _coatl_key(const CoatlC* coatl, const StockC* stock) noexcept nogil:
-    """Return a hash of a Coatl's pieces and the bodies in stock."""
-    cdef uint64_t h = mix_step(0, stock.key)
-    cdef int i
-    h = mix_step(h, <uint64_t>(coatl.length | coatl.has_head << 8 | coatl.has_tail << 9))
-    for i in range(0, coatl.length, 8):
-        h = mix_step(h, mix_word(coatl.pieces + i))
-    return mix_bits(h)
-
-
-cdef const ReachC* _find_reach(const CoatlC* coatl, uint64_t coatl_key, int face, const StockC* stock,
-                               CoatlCacheC* cache, ReachC* own) noexcept nogil:
-    """Return what a prophecy brings on a Coatl, from the cache if it is there; else find it."""
-    cdef ReachC* reach = own
-    cdef uint64_t key = 0
-    if cache != NULL:
-        key = (coatl_key + <uint64_t>(face + 1) * MIX_STEP) | 1
-        reach = &cache.reaches[key >> 32 & (REACHES_KEPT - 1)]
-        if reach.key == key:
-            return reach
-        reach.key = key
-    _find_reach_anew(coatl, face, stock, reach)
-    return reach
-
-
 cdef float[MAX_MISSING + 1] _GAIN_WEIGHTS
 _GAIN_WEIGHTS[:] = [0.7, 0.45, 0.25, 0.12, 0.05]
 
@@ -205,6 +162,61 @@ cdef inline float _worth(const ReachC* reach) noexcept nogil:
     return total
 
 
+cdef void _find_reach_anew(const CoatlC* coatl, int face, const StockC* stock, ReachC* reach) noexcept nogil:
+    """Find what a prophecy brings on a Coatl."""
+    cdef const FaceC* card = &FACES[face]
+    cdef int times = 0, backward_times = 0, state, i
+    state = card_scan(card.first, card.start, coatl.pieces, coatl.length, False, &times)
+    reach.points = <uint8_t>card_points(face, times)
+    for i in range(MAX_MISSING + 1):
+        reach.reached[i] = reach.points
+    if times < card.max_times and not coatl.has_tail:
+        _reach(card, times, &PATHS[state], &PATHS[card.first + card.start], stock, reach.reached)
+    if times < card.max_times and not coatl.has_head:
+        state = card_scan(BACKWARDS[face].first, BACKWARDS[face].start, coatl.pieces, coatl.length, True,
+                          &backward_times)
+        _reach(card, times, &PATHS[state], &PATHS[BACKWARDS[face].first + BACKWARDS[face].start], stock, reach.reached)
+    reach.worth = _worth(reach)
+
+
+cdef uint64_t _coatl_key(const CoatlC* coatl, const StockC* stock) noexcept nogil:
+    """Return a hash of a Coatl's pieces and the bodies in stock."""
+    cdef uint64_t h = mix_step(0, stock.key)
+    cdef int i
+    h = mix_step(h, <uint64_t>(coatl.length | coatl.has_head << 8 | coatl.has_tail << 9))
+    for i in range(0, coatl.length, 8):
+        h = mix_step(h, mix_word(coatl.pieces + i))
+    return mix_bits(h)
+
+
+cdef inline bint _is_of(ReachC* reach, uint64_t key) noexcept nogil:
+    """Return whether a place of a cache has the key; give it the key if it has not."""
+    if reach.key == <uint32_t>key and reach.more_of_key == <uint16_t>(key >> 32):
+        return True
+    reach.key = <uint32_t>key
+    reach.more_of_key = <uint16_t>(key >> 32)
+    return False
+
+
+cdef inline uint64_t _with_face(uint64_t key, int face) noexcept nogil:
+    """Return the key of a prophecy, not 0."""
+    return (key + <uint64_t>(face + 1) * MIX_STEP) | 1
+
+
+cdef const ReachC* _find_reach(const CoatlC* coatl, uint64_t coatl_key, int face, const StockC* stock,
+                               CoatlCacheC* cache, ReachC* own) noexcept nogil:
+    """Return what a prophecy brings on a Coatl, from the cache if it is there; else find it."""
+    cdef ReachC* reach = own
+    cdef uint64_t key
+    if cache != NULL:
+        key = _with_face(coatl_key, face)
+        reach = &cache.reaches[key >> 48 & (REACHES_KEPT - 1)]
+        if _is_of(reach, key):
+            return reach
+    _find_reach_anew(coatl, face, stock, reach)
+    return reach
+
+
 cdef inline void _add_gains(const ReachC* reach, float* gains) noexcept nogil:
     """Add what each number of missing pieces adds to the points."""
     cdef int i, before = reach.points
@@ -213,39 +225,75 @@ cdef inline void _add_gains(const ReachC* reach, float* gains) noexcept nogil:
         before = reach.reached[i]
 
 
-cdef int _temple_outlook(const CoatlC* coatl, int temple) noexcept nogil:
-    """Return the points that a temple could still bring on an unfinished Coatl."""
+cdef int _temple_outlook(const CoatlC* coatl, uint64_t temples) noexcept nogil:
+    """Return the points that the best of some temples could still bring on an unfinished Coatl."""
     cdef uint8_t counts[NUM_COLORS]
-    cdef int i, met = 0
+    cdef const TempleC* temple
+    cdef int i, met, best = 0
     memset(counts, 0, sizeof(counts))
     for i in range(coatl.length):
         counts[coatl.pieces[i]] += 1
-    for i in range(2):
-        if TEMPLES[temple].kind[i] == ABSENT:
-            met += counts[TEMPLES[temple].a[i]] == 0
-        elif TEMPLES[temple].kind[i] == LENGTH:
-            met += coatl.length <= TEMPLES[temple].a[i]
-        else:
-            met += (counts[TEMPLES[temple].a[i]] > 0 and counts[TEMPLES[temple].b[i]] > 0
-                    and -1 <= counts[TEMPLES[temple].a[i]] - counts[TEMPLES[temple].b[i]] <= 1)
-    return TEMPLES[temple].points[met]
+    while temples:
+        temple = &TEMPLES[set_first(temples)]
+        temples &= temples - 1
+        met = 0
+        for i in range(2):
+            if temple.kind[i] == ABSENT:
+                met += counts[temple.a[i]] == 0
+            elif temple.kind[i] == LENGTH:
+                met += coatl.length <= temple.a[i]
+            else:
+                met += (counts[temple.a[i]] > 0 and counts[temple.b[i]] > 0
+                        and -1 <= counts[temple.a[i]] - counts[temple.b[i]] <= 1)
+        best = max(best, temple.points[met])
+    return best
 
 
 # --- a seat
 
+# The Coatls on which a seat could play prophecies; one may be yet to be started.
+ctypedef struct CoatlsC:
+    const CoatlC* coatls[COATLS]
+    uint64_t keys[COATLS]
+    uint64_t key                # of all of them, and the prophecies on them
+    int n
+
+
+cdef void _find_best(const CoatlsC* coatls, int face, const StockC* stock, CoatlCacheC* cache,
+                     ReachC* best) noexcept nogil:
+    """Find what a prophecy in hand brings on the Coatl where it brings most; its worth is -1 if none has room."""
+    cdef ReachC own
+    cdef const ReachC* reach
+    cdef const CoatlC* coatl
+    cdef int i, j
+    best.worth = -1
+    for i in range(coatls.n):
+        coatl = coatls.coatls[i]
+        for j in range(coatl.num_cards):
+            if coatl.cards[j] == face:
+                break
+        else:
+            reach = _find_reach(coatl, coatls.keys[i], face, stock, cache, &own)
+            if reach.worth > best.worth:
+                best.points = reach.points
+                memcpy(best.reached, reach.reached, sizeof(best.reached))
+                best.worth = reach.worth
+
+
 cdef void _look_at_hand(const CoatlStateC* state, int seat, const StockC* stock, CoatlCacheC* cache,
                         float* features) noexcept nogil:
-    """Add the prophecies in hand, each on the Coatl where it would bring most. One Coatl may be yet to be started."""
+    """Add the prophecies in hand, each on the Coatl where it would bring most."""
     cdef CoatlC blank
+    cdef CoatlsC coatls
     cdef const CoatlC* coatl
-    cdef const CoatlC* coatls[COATLS]   # of the seat
-    cdef uint64_t keys[COATLS]
     cdef uint8_t hand[MAX_DEALT]        # a hand, see `rules_hand`
-    cdef ReachC own, best_reach
-    cdef const ReachC* reach
-    cdef int i, j, number, num_coatls = 0
+    cdef ReachC own
+    cdef ReachC* best = &own
+    cdef uint64_t key
+    cdef int i, number
     cdef int n = rules_hand(state, seat, hand)
-    cdef float outlook, best
+    coatls.n = 0
+    coatls.key = 0
     for number in range(COATLS):
         coatl = &state.coatls[seat][number]
         if coatl.closed or coatl.num_cards == PLAYED:
@@ -253,27 +301,22 @@ cdef void _look_at_hand(const CoatlStateC* state, int seat, const StockC* stock,
         if coatl.length == 0:
             memset(&blank, 0, sizeof(blank))
             coatl = &blank
-        coatls[num_coatls] = coatl
-        keys[num_coatls] = _coatl_key(coatl, stock) if cache != NULL else 0
-        num_coatls += 1
+        coatls.coatls[coatls.n] = coatl
+        if cache != NULL:
+            coatls.keys[coatls.n] = _coatl_key(coatl, stock)
+            coatls.key = mix_step(coatls.key, coatls.keys[coatls.n] + mix_word(&coatl.cards))
+        coatls.n += 1
         if coatl.length == 0:
             break
     for i in range(n):
-        best = -1
-        for number in range(num_coatls):
-            coatl = coatls[number]
-            for j in range(coatl.num_cards):
-                if coatl.cards[j] == hand[i]:
-                    break
-            else:
-                reach = _find_reach(coatl, keys[number], hand[i], stock, cache, &own)
-                outlook = _worth(reach)
-                if outlook > best:
-                    best = outlook
-                    best_reach = reach[0]
-        if best >= 0:
-            features[OWN_PLAYABLE_POINTS] += best_reach.points
-            _add_gains(&best_reach, features + OWN_HAND_GAIN_0)
+        if cache != NULL:
+            key = _with_face(coatls.key, hand[i])
+            best = &cache.bests[key >> 48 & (BESTS_KEPT - 1)]
+        if cache == NULL or not _is_of(best, key):
+            _find_best(&coatls, hand[i], stock, cache, best)
+        if best.worth >= 0:
+            features[OWN_PLAYABLE_POINTS] += best.points
+            _add_gains(best, features + OWN_HAND_GAIN_0)
 
 
 cdef void _look_at_coatl(const CoatlStateC* state, int seat, const CoatlC* coatl, const StockC* stock,
@@ -281,8 +324,8 @@ cdef void _look_at_coatl(const CoatlStateC* state, int seat, const CoatlC* coatl
     """Add an unfinished Coatl."""
     cdef ReachC own
     cdef const ReachC* reach
-    cdef uint64_t temples, key = 0
-    cdef int i, best = 0, all_points = 0
+    cdef uint64_t key = 0
+    cdef int i, all_points = 0
     if cache != NULL and coatl.num_cards > 0:
         key = _coatl_key(coatl, stock)
     for i in range(coatl.num_cards):
@@ -300,27 +343,27 @@ cdef void _look_at_coatl(const CoatlStateC* state, int seat, const CoatlC* coatl
     if coatl.num_cards > 0 and coatl.has_head + stock.heads > 0 and coatl.has_tail + stock.tails > 0:
         features[OWN_READY] += 1
         features[OWN_READY_POINTS] += all_points
-    temples = state.temples[ON_DISPLAY] | state.temples[IN_HAND + seat]
-    while temples:
-        best = max(best, _temple_outlook(coatl, set_first(temples)))
-        temples &= temples - 1
-    features[OWN_TEMPLE_POINTS] += best
+    features[OWN_TEMPLE_POINTS] += _temple_outlook(coatl, state.temples[ON_DISPLAY] | state.temples[IN_HAND + seat])
 
 
 cdef void _count_anew(const CoatlStateC* state, int seat, CoatlCacheC* cache, float* features) noexcept nogil:
     """Find the features of a seat up to NUM_COUNTS, before scaling."""
     cdef StockC stock
     cdef const CoatlC* coatl
-    cdef int number, color, tokens = state.table.tokens[seat]
+    cdef int number, color, heads = 0, tails = 0, colors = 0, bodies = 0, tokens = state.table.tokens[seat]
     memset(features, 0, NUM_COUNTS * sizeof(float))
     memset(&stock, 0, sizeof(stock))
     for color in range(NUM_COLORS):
         stock.bodies[color] = state.table.stored[seat][BODY][color]
-        stock.heads += state.table.stored[seat][HEAD][color]
-        stock.tails += state.table.stored[seat][TAIL][color]
-        stock.colors |= (stock.bodies[color] > 0) << color
+        heads += state.table.stored[seat][HEAD][color]
+        tails += state.table.stored[seat][TAIL][color]
+        colors |= (stock.bodies[color] > 0) << color
         stock.key = stock.key << 8 | stock.bodies[color]
-        features[OWN_STORED_BODIES] += stock.bodies[color]
+        bodies += stock.bodies[color]
+    stock.heads = <uint8_t>heads
+    stock.tails = <uint8_t>tails
+    stock.colors = <uint8_t>colors
+    features[OWN_STORED_BODIES] = bodies
     for number in range(COATLS):
         coatl = &state.coatls[seat][number]
         features[OWN_CLOSED] += coatl.closed
@@ -368,6 +411,15 @@ cdef uint64_t _key(const CoatlStateC* state, int seat) noexcept nogil:
     return mix_bits(h) | 1
 
 
+cdef inline float _outlook(const float* counts) noexcept nogil:
+    """Return the outlook."""
+    cdef float total = OUTLOOK_AT_START
+    cdef int i
+    for i in range(NUM_COUNTS):
+        total += _OUTLOOK[i] * counts[i]
+    return total
+
+
 cdef const float* _count(const CoatlStateC* state, int seat, CoatlCacheC* cache, float* own) noexcept nogil:
     """Return the features of a seat up to NUM_COUNTS, from the cache if they are there; else find them."""
     cdef CountsC* kept
@@ -383,18 +435,20 @@ cdef const float* _count(const CoatlStateC* state, int seat, CoatlCacheC* cache,
     return kept.counts
 
 
-cdef inline float _outlook(const float* counts) noexcept nogil:
-    """Return the outlook."""
-    cdef float total = OUTLOOK_AT_START
-    cdef int i
-    for i in range(NUM_COUNTS):
-        total += _OUTLOOK[i] * counts[i]
-    return total
-
-
 cdef float evaluation_outlook(const CoatlStateC* state, int seat, CoatlCacheC* cache) noexcept nogil:
-    cdef float own[NUM_COUNTS]
-    return _outlook(_count(state, seat, cache, own))
+    cdef float counts[NUM_COUNTS]
+    cdef OutlookC own
+    cdef OutlookC* kept = &own
+    cdef uint64_t key
+    if cache != NULL:
+        key = _key(state, seat)
+        kept = &cache.outlooks[key >> 32 & (OUTLOOKS_KEPT - 1)]
+        if kept.key == key:
+            return kept.outlook
+        kept.key = key
+    _count_anew(state, seat, cache, counts)
+    kept.outlook = _outlook(counts)
+    return kept.outlook
 
 
 cdef int _last_actions(const CoatlStateC* state, int seat) noexcept nogil:
@@ -446,10 +500,9 @@ cdef inline float _cash(const CoatlStateC* state, int seat, const float* counts)
 cdef void _fill_own(const CoatlStateC* state, int seat, CoatlCacheC* cache, float* out) noexcept nogil:
     """Write the features of a seat; `_compare` adds the rest."""
     cdef float counts[NUM_SCALED]
-    cdef const float* found
+    cdef const float* found = _count(state, seat, cache, counts)
     cdef float outlook
     cdef int i
-    found = _count(state, seat, cache, counts)
     if found != counts:
         memcpy(counts, found, NUM_COUNTS * sizeof(float))
     _add_plans(state, seat, NULL if cache == NULL else &cache.plans, counts)
@@ -535,7 +588,8 @@ cdef void _find_features(const CoatlStateC* state, CoatlCacheC* cache, float* in
     for seat in range(state.table.num_players):
         _compare(state, seat, own)
     _fill_shared(state, shared)
-    network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, state.table.num_players, inputs)
+    network_combine(&own[0][0], NUM_OWN, shared, NUM_SHARED, state.table.num_players, inputs,
+                    NUM_INPUTS)
 
 
 cdef void _find_features_anew(const CoatlStateC* state, float* inputs) noexcept nogil:

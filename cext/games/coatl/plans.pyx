@@ -4,14 +4,14 @@ A narrow beam search. A step adds the pieces at one end of a Coatl that reach th
 shortest path of the prophecy's automaton.
 """
 
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy, memmove, memset
 
 from cext.core.contract.rng cimport mix_bits, mix_require, mix_step, mix_word
 from cext.core.contract.sets cimport set_first, set_size
-from cext.games.coatl.cards cimport (ABSENT, BACKWARDS, FACE_OF, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PAIR_A, PAIR_B,
-                                     PATHS, TEMPLES, FaceC, OutlookC, PathC, TempleC, card_points, card_scan,
-                                     card_times)
+from cext.games.coatl.cards cimport (ABSENT, AT_END, BACKWARDS, FACE_OF, FACES, LENGTH, NUM_COLORS, NUM_PAIRS, PAIR_A,
+                                     PAIR_B, PATHS, TEMPLES, FaceC, OutlookC, PathC, TempleC, card_points,
+                                     card_scan_on, card_times, neighbors_of)
 from cext.games.coatl.rules cimport MAX_DEALT, rules_hand
 from cext.games.coatl.state cimport (BODY, COATLS, DISPLAY, HEAD, IN_HAND, MAX_UNFINISHED, NUM_KINDS, ON_DISPLAY,
                                      PLAYED, TAIL, CoatlC)
@@ -40,11 +40,14 @@ cdef inline float _worth(const PlanC* plan) noexcept nogil:
 cdef void _value_cards(const CardsC* cards, PlanC* plan) noexcept nogil:
     """Count the points of the played prophecies, and of the best ones in hand for which there is room."""
     cdef int points[MAX_CARDS]          # by place in `cards`: PLAYED and MAX_DEALT together
+    cdef uint32_t neighbors = neighbors_of(plan.pieces, plan.length)
     cdef int i, best, _
     plan.points = 0
     plan.used = 0
     for i in range(cards.n):
-        points[i] = card_points(cards.faces[i], card_times(cards.faces[i], plan.pieces, plan.length, False, False))
+        points[i] = 0
+        if FACES[cards.faces[i]].neighbors & ~neighbors == 0:
+            points[i] = card_points(cards.faces[i], card_times(cards.faces[i], plan.pieces, plan.length, False, False))
         if i < cards.num_played:
             plan.points += points[i]
     for _ in range(PLAYED - cards.num_played):
@@ -99,20 +102,21 @@ cdef bint _grow_for(PlanC* plan, int face, bint is_right) noexcept nogil:
     """Grow at one end until a prophecy reaches its next level; return whether that is possible."""
     cdef const FaceC* card = &FACES[face]
     cdef const OutlookC* back = &BACKWARDS[face]
-    cdef int times, state, before = -1
+    cdef int first = card.first if is_right else back.first, at = card.start if is_right else back.start
+    cdef int times, before = -1, count = 0, read = 0
     if plan.length == 0 and not is_right:
         return False            # the same as on the right
     while True:
-        if is_right:
-            state = card_scan(card.first, card.start, plan.pieces, plan.length, False, &times)
-        else:
-            state = card_scan(back.first, back.start, plan.pieces, plan.length, True, &times)
+        # The automaton reads on where it was: the new pieces are the last ones, or the first ones backwards.
+        at = card_scan_on(first, at, plan.pieces, plan.length, read, not is_right, &count)
+        read = plan.length
+        times = count + AT_END[first + at]
         if before < 0:
             before = card_points(face, times)
         elif card_points(face, times) > before:
             return True
         if (times >= card.max_times
-                or not _grow(plan, &PATHS[state], is_right, card_points(face, times + 1) > before)
+                or not _grow(plan, &PATHS[first + at], is_right, card_points(face, times + 1) > before)
                 or plan.missing > PLANS_MISSING):
             return False
 

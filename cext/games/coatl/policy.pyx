@@ -5,14 +5,14 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset
 
 from cext.core.contract.game cimport State
-from cext.core.contract.sets cimport set_member, set_size
+from cext.core.contract.sets cimport set_first, set_member, set_size
 from cext.core.learning.priors cimport priors_inputs
 from cext.core.contract.rng cimport rng_below
 from cext.core.learning.scorer cimport SCORER_OWN, ScorerInputsC, scorer_apply, scorer_choose, scorer_find_t
 from cext.games.coatl.cards cimport NUM_COLORS, NUM_PAIRS, PAIR_A, PAIR_B
 from cext.games.coatl.evaluation cimport CoatlCacheC, evaluation_outlook
 from cext.games.coatl.rules cimport (MAX_ACTIONS, rules_apply_action, rules_candidates, rules_is_legal,
-                                     rules_legal_actions, rules_verbs)
+                                     rules_verbs)
 from cext.games.coatl.state cimport (ADD, BODY, CLOSE, COATLS, DISCARD, DRAW, END, HEAD, KEEP, NO_CARD, PERFECT_PICK,
                                      PLAY, PRIESTS_PROMISE, SEE_THE_FUTURE, START, TAIL, TAKE, TEMPLE, CoatlC,
                                      CoatlStateC, TableC, action_a, action_b, action_card, action_coatl, action_kind,
@@ -36,37 +36,38 @@ cdef action_t policy_random_action(const CoatlStateC* state, bitgen_t* rng) noex
         verbs &= ~(1 << verb)
 
 
-cdef inline int _rank(int verb, int hand) noexcept nogil:
-    """Return the rank of a verb: what a hasty but sensible player does first has the highest."""
-    if verb == PLAY:
-        return 9
-    if verb == TEMPLE:
-        return 8
-    if verb == CLOSE or verb == END or verb == KEEP:
-        return 7
-    if verb == TAKE:
-        return 6 if hand >= 2 else 5
-    if verb == DRAW:
-        return 5 if hand >= 2 else 6
-    return 1 if verb == ADD or verb == START else 0
+# What a hasty but sensible player does, the first that is possible, as sets of verbs. With fewer than two prophecies in
+# hand it draws before it takes.
+cdef enum:
+    NUM_WISHES = 7
+cdef int[NUM_WISHES] WISHES
+WISHES[:] = [1 << PLAY, 1 << TEMPLE, 1 << CLOSE | 1 << END | 1 << KEEP, 1 << TAKE, 1 << DRAW, 1 << START | 1 << ADD, -1]
+cdef enum:
+    TAKES = 3                   # places of two of them
+    DRAWS = 4
 
 
 cdef action_t policy_playout_action(const CoatlStateC* state, bitgen_t* rng) noexcept nogil:
-    cdef action_t actions[MAX_ACTIONS]  # the legal actions, as the next one
-    cdef uint8_t ranks[MAX_ACTIONS]
-    cdef int i, k, best = 0, count = 0, n = rules_legal_actions(state, actions)
-    for i in range(n):
-        ranks[i] = <uint8_t>_rank(action_verb(actions[i]), state.table.num_hand[state.table.to_move])
-        if ranks[i] > best:
-            best = ranks[i]
-            count = 0
-        count += ranks[i] == best
-    k = rng_below(rng, count)
-    i = 0
-    while ranks[i] != best or k > 0:
-        k -= ranks[i] == best
-        i += 1
-    return actions[i]
+    # Only the actions of the best verbs are listed.
+    cdef action_t actions[MAX_ACTIONS]
+    cdef int i, j, wish, wanted, count, verb, n = 0, verbs = rules_verbs(state)
+    cdef bint draws_first = state.table.num_hand[state.table.to_move] < 2
+    for i in range(NUM_WISHES):
+        wish = i
+        if draws_first and (i == TAKES or i == DRAWS):
+            wish = TAKES + DRAWS - i
+        wanted = verbs & WISHES[wish]
+        while wanted:
+            verb = set_first(wanted)
+            wanted &= wanted - 1
+            verbs &= ~(1 << verb)
+            count = n + rules_candidates(state, verb, actions + n)
+            for j in range(n, count):
+                actions[n] = actions[j]
+                n += rules_is_legal(state, actions[j])
+        if n > 0:
+            break
+    return actions[rng_below(rng, n)]
 
 
 # --- priors
@@ -110,9 +111,11 @@ cdef int _categorize(const CoatlStateC* state, CoatlCacheC* cache, const action_
     """
     cdef CoatlStateC after
     cdef int i, seat = state.table.to_move
+    # Without the lists of what was observed, which no outlook reads.
+    cdef size_t size = sizeof(CoatlStateC) - sizeof(after.observed) - sizeof(after.observed_faces)
     best[0] = -1e9
     for i in range(n):
-        memcpy(&after, state, sizeof(CoatlStateC))
+        memcpy(&after, state, size)
         rules_apply_action(&after, actions[i])
         outlooks[i] = evaluation_outlook(&after, seat, cache)
         if action_verb(actions[i]) == DRAW:
