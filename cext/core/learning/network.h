@@ -47,7 +47,7 @@ NETWORK_INLINE void network_layer(const float *weights, const float *bias, int n
             memcpy(sums + (r * vectors + v) * NETWORK_LANES, &a[r][v], sizeof(network_lanes_t));
 }
 
-/* Writes which of the inputs `first` to `last` - 1 are not 0 in some row; returns how many. -0 counts as another number. */
+/* Writes which of the inputs `first` to `last` - 1 are not 0 in some row; returns how many. -0 is not 0 here. */
 NETWORK_INLINE int network_used(const float *inputs, int n, int first, int last, int rows, int *used) {
     int count = 0, i = first;
 #ifdef __AVX512F__

@@ -18,7 +18,7 @@ Sources
 * Virtual loss: Chaslot, Winands, van den Herik, "Parallel Monte-Carlo tree search" (2008).
 """
 
-from libc.math cimport pow, sqrt
+from libc.math cimport sqrt
 from libc.stdint cimport uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -36,7 +36,8 @@ from cext.core.search.leaf cimport leaf_evaluate, leaf_utilities
 from cext.core.search.proof cimport (UNPROVED, WANTED, OutcomeC, proof_end, proof_end_search, proof_ends_descent,
                                      proof_has, proof_is_closed, proof_is_provable, proof_look, proof_read,
                                      proof_try)
-from cext.core.search.ranking cimport ranking_append_edge, ranking_list, ranking_sort_best, ranking_widen, ranking_width
+from cext.core.search.ranking cimport (ranking_append_edge, ranking_list, ranking_power, ranking_sort_best,
+                                       ranking_widen, ranking_width)
 from cext.core.contract.rng cimport MIX_STEP, mix_bits, rng_below, rng_splitmix
 from cext.core.search.worker cimport (MAX_PATH, NO_EDGE, SearchC, search_awaits_priors, search_continues_turn,
                                       search_key, search_node_utility)
@@ -167,7 +168,8 @@ cdef void _draw_event(WorkerC* worker, uint32_t index) noexcept nogil:
     if search.options.events_factor == 0.0:
         search.ops.chance(worker.state, &worker.rng)
         return
-    most = 1 + search.options.events_factor * pow(atomic_load_u32(&node.visits), search.options.events_exponent)
+    most = 1 + search.options.events_factor * ranking_power(
+        atomic_load_u32(&node.visits), search.options.events_exponent)
     # A draw is identified by its random numbers. In another world the same numbers may give another outcome.
     numbers = mix_bits(search.events_bits ^ node.key - search.events_key
                        ^ mix_bits(rng_below(&worker.rng, <int>min(most, MAX_EVENTS))))

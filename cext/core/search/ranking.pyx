@@ -4,16 +4,19 @@ from libc.math cimport exp, log
 from libc.stdint cimport uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from cext.core.search.atomics cimport atomic_store_u16, atomic_store_u32, spin_lock, spin_unlock
+from cext.core.search.atomics cimport atomic_store_u16, atomic_store_u32, prefetch, spin_lock, spin_unlock
 from cext.core.contract.game cimport GameOps
 from cext.core.search.graph cimport EdgeC, graph_edges, graph_grow_edges, graph_num_edges
 from cext.core.contract.heuristics cimport heuristics_policy
-from cext.core.search.history cimport history_advantage, history_slot
+from cext.core.search.history cimport history_advantage, history_slot, history_t
 from cext.core.search.listings cimport listings_find, listings_keep
 from cext.core.search.policies cimport policies_find
 from cext.core.contract.rng cimport mix_bits
 from cext.core.contract.turns cimport turn_may_begin
 from cext.core.search.worker cimport SearchC, search_key, search_key_from_root
+
+cdef enum:
+    TOGETHER = 16           # actions whose history is read together
 
 # The smallest prior after noise and history.
 cdef float LEAST_PRIOR = 1e-30
@@ -136,14 +139,20 @@ cdef void _add_noise(WorkerC* worker, int n, double scale) noexcept nogil:
 cdef void _add_history(WorkerC* worker, int n) noexcept nogil:
     """Adjust the priors by the mean advantage of each action in the history table (`history`)."""
     cdef SearchC* search = worker.search
-    cdef int i, player = search.ops.current_player(worker.state)
+    cdef history_t* slots[TOGETHER]     # of some actions, which are all on their way before the first one is read
+    cdef int i, end, first = 0, player = search.ops.current_player(worker.state)
     cdef int turn = search.ops.turn(worker.state) - search.history_turn
     cdef double advantage
-    for i in range(n):
-        advantage = history_advantage(history_slot(search.history, worker.actions[i], player, turn),
-                                      search.options.history_doubt)
-        if advantage != 0.0:
-            worker.priors[i] = <float>(worker.priors[i] * exp(search.options.history * advantage))
+    while first < n:
+        end = min(first + TOGETHER, n)
+        for i in range(first, end):
+            slots[i - first] = history_slot(search.history, worker.actions[i], player, turn)
+            prefetch(slots[i - first])
+        for i in range(first, end):
+            advantage = history_advantage(slots[i - first], search.options.history_doubt)
+            if advantage != 0.0:
+                worker.priors[i] = <float>(worker.priors[i] * exp(search.options.history * advantage))
+        first = end
 
 
 cdef inline bint _is_before(WorkerC* worker, int i, int j) noexcept nogil:
@@ -191,13 +200,17 @@ cdef void ranking_sort_best(WorkerC* worker, int n, int k) noexcept nogil:
 
 cdef void _rank_first(WorkerC* worker, const EdgeC* edges, int num_edges, int n) noexcept nogil:
     """Set the priors of actions with an edge so that they stay in their places, before all others."""
-    cdef int i, j
+    cdef int j, low, high, middle
     for j in range(num_edges):
-        i = 0
-        while i < n and worker.actions[i] != edges[j].action:
-            i += 1
-        if i < n:
-            worker.priors[i] = <float>(1 + num_edges - j)     # the others are at most 1
+        low, high = 0, n        # the actions ascend
+        while low < high:
+            middle = (low + high) // 2
+            if worker.actions[middle] < edges[j].action:
+                low = middle + 1
+            else:
+                high = middle
+        if low < n and worker.actions[low] == edges[j].action:
+            worker.priors[low] = <float>(1 + num_edges - j)     # the others are at most 1
 
 
 cdef int ranking_widen(WorkerC* worker, NodeC* node) noexcept nogil:

@@ -5,7 +5,7 @@ border that adds the fewest new spaces to the border; border spaces that cannot 
 size of the region is on display, its border is what is left to dig.
 """
 
-from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport abs
 from libc.string cimport memset
 
@@ -23,6 +23,7 @@ cdef enum:
     REGION = 1
     BORDER = 2
     OUTSIDE = 3                     # covered by a double canal that reaches beyond the border
+    FORCED = -100                   # what a score loses where no canal can be dug; more than any other part of it
 
 cdef int[4] STEPS = [-32, -1, 1, 32]
 
@@ -44,6 +45,8 @@ cdef struct RegionC:
     int size
     int border[MAX_BORDER]              # `_take` fails where it would be longer
     int num_border
+    # Of the cells of the border: 8 for each space beside it that would be new to the border, and FORCED if it is.
+    int16_t scores[544]
 
 
 cdef inline uint32_t _next(uint64_t* random) noexcept nogil:
@@ -52,9 +55,9 @@ cdef inline uint32_t _next(uint64_t* random) noexcept nogil:
     return <uint32_t>(random[0] >> 33)
 
 
-cdef bint _take(RegionC* region, const rows_t* land, int cell) noexcept nogil:
+cdef bint _take(RegionC* region, const rows_t* land, const rows_t* diggable, int cell) noexcept nogil:
     """Add a space to the region; return whether its border still fits."""
-    cdef int i, other
+    cdef int i, j, other, near, score
     region.marks[cell] = REGION
     region.cells[region.size] = cell
     region.size += 1
@@ -66,49 +69,52 @@ cdef bint _take(RegionC* region, const rows_t* land, int cell) noexcept nogil:
             region.marks[other] = BORDER
             region.border[region.num_border] = other
             region.num_border += 1
+            score = 0 if rows_has(diggable, other) else FORCED
+            for j in range(4):
+                near = other + STEPS[j]
+                region.scores[near] -= 8
+                score += 8 * (region.marks[near] == NONE and rows_has(land, near))
+            region.scores[other] = <int16_t>score
     return True
 
 
-cdef int _choose(const RegionC* region, const rows_t* land, const rows_t* diggable, uint64_t* random,
-                 int* num_forced) noexcept nogil:
+cdef int _choose(const RegionC* region, uint64_t* random, int* num_forced) noexcept nogil:
     """Return the index of the border space to take next; count those that cannot become canals."""
-    cdef int i, j, cell, score, best = -1, best_score = 1000
+    cdef int i, score, shift = 0, best = -1, best_score = 1000
     cdef uint32_t noise = _next(random)
     num_forced[0] = 0
     for i in range(region.num_border):
-        cell = region.border[i]
-        score = 0
-        for j in range(4):
-            score += region.marks[cell + STEPS[j]] == NONE and rows_has(land, cell + STEPS[j])
-        score = 8 * score + ((noise >> (3 * (i % 10))) & 7)
-        if not rows_has(diggable, cell):
-            num_forced[0] += 1
-            score -= 100
+        score = region.scores[region.border[i]]
+        num_forced[0] += score < 0
+        score += (noise >> shift) & 7
+        shift = shift + 3 if shift < 27 else 0
         if score < best_score:
             best_score = score
             best = i
     return best
 
 
-cdef int _lay_tiles(const MexicaStateC* state, const RegionC* grown, const rows_t* diggable,
-                    action_t* tiles) noexcept nogil:
-    """Cover the border with canal tiles; return their number, or -1 if there are too few."""
-    cdef RegionC region = grown[0]
+cdef int _cover(const MexicaStateC* state, RegionC* region, const rows_t* diggable, action_t* tiles, int* outside,
+                int* num_outside) noexcept nogil:
+    """Do what `_lay_tiles` does, and list the spaces that become OUTSIDE, one a tile at most."""
     cdef uint8_t covered[MAX_BORDER]    # as the region's border
+    cdef uint8_t places[544]            # of its cells in the list
     cdef int doubles = state.doubles, singles = state.singles
     cdef int i, j, k, n = 0, cell, other, partner
     memset(covered, 0, sizeof(covered))
+    for i in range(region.num_border):
+        places[region.border[i]] = <uint8_t>i
     for i in range(region.num_border):
         if covered[i]:
             continue
         cell = region.border[i]
         partner = -1
         if doubles > 0:
-            for j in range(i + 1, region.num_border):
-                other = region.border[j] - cell
-                if not covered[j] and (other == 1 or other == -1 or other == 32 or other == -32):
-                    partner = j
-                    break
+            for k in range(4):
+                if region.marks[cell + STEPS[k]] == BORDER:
+                    j = places[cell + STEPS[k]]
+                    if j > i and not covered[j] and (partner < 0 or j < partner):
+                        partner = j
         if n == MAX_TILES:
             return -1
         if partner >= 0:
@@ -123,6 +129,8 @@ cdef int _lay_tiles(const MexicaStateC* state, const RegionC* grown, const rows_
                     if region.marks[cell + STEPS[k]] == NONE and rows_has(diggable, cell + STEPS[k]):
                         other = cell + STEPS[k]
                         region.marks[other] = OUTSIDE
+                        outside[num_outside[0]] = other
+                        num_outside[0] += 1
                         break
             if other != 0:
                 doubles -= 1
@@ -135,6 +143,16 @@ cdef int _lay_tiles(const MexicaStateC* state, const RegionC* grown, const rows_
         else:
             tiles[n] = action_make(CANAL, 1, min(cell, other), max(cell, other))
         n += 1
+    return n
+
+
+cdef int _lay_tiles(const MexicaStateC* state, RegionC* region, const rows_t* diggable, action_t* tiles) noexcept nogil:
+    """Cover the border with canal tiles; return their number, or -1 if there are too few. The region stays as it is."""
+    cdef int outside[MAX_TILES]         # `_cover` lays no more tiles
+    cdef int i, num_outside = 0
+    cdef int n = _cover(state, region, diggable, tiles, outside, &num_outside)
+    for i in range(num_outside):
+        region.marks[outside[i]] = NONE
     return n
 
 
@@ -155,12 +173,13 @@ cdef void _grow(const MexicaStateC* state, const StartC* start, const rows_t* la
     cdef PlanC plan
     cdef int num_forced, chosen, i
     memset(region.marks, 0, sizeof(region.marks))
+    memset(region.scores, 0, sizeof(region.scores))
     region.size = 0
     region.num_border = 0
-    if not _take(&region, land, start.cell):
+    if not _take(&region, land, diggable, start.cell):
         return
     while True:
-        chosen = _choose(&region, land, diggable, random, &num_forced)
+        chosen = _choose(&region, random, &num_forced)
         if num_forced == 0 and region.size >= MIN_SIZE and state.display[region.size] > 0 and (
                 _has_room(state, &region)):
             plan.num_tiles = _lay_tiles(state, &region, diggable, plan.tiles)
@@ -179,7 +198,7 @@ cdef void _grow(const MexicaStateC* state, const StartC* start, const rows_t* la
         i = region.border[chosen]
         region.num_border -= 1
         region.border[chosen] = region.border[region.num_border]
-        if not _take(&region, land, i):
+        if not _take(&region, land, diggable, i):
             return
 
 

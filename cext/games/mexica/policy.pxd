@@ -7,7 +7,7 @@ from cext.core.contract.types cimport action_t
 from cext.games.mexica.state cimport MexicaStateC
 
 cdef enum:
-    CANALS_KEPT = 4096          # of a cache, a power of 2
+    CANALS_KEPT = 16384         # of a cache, a power of 2
 
 # GameOps.cache_size.
 ctypedef struct MexicaCacheC:

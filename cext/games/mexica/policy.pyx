@@ -642,14 +642,19 @@ cdef int _categorize(const void* data, MexicaCacheC* cache, const MexicaStateC* 
     `count` (16 of them): number of legal actions by verb. `facts`: only `is_found` is set if no category depends on
     them.
     """
-    cdef int i, verb, category
+    cdef int i, verb, category, first = 0
     cdef int group = min(<int>state.action_points, <int>TURN_AP)
     cdef const float* weights = (<const MexicaWeightsC*>data).priors[group]
     memset(count, 0, 16 * sizeof(int))
     facts.is_found = False
     for i in range(n):
-        count[action_verb(actions[i])] += 1
         shares[i] = 1
+    while first < n:            # they ascend, by verb first
+        verb = action_verb(actions[first])
+        i = first
+        while first < n and action_verb(actions[first]) == verb:
+            first += 1
+        count[verb] = first - i
     if state.tokens_taken > state.tokens_before:
         for i in range(n):
             categories[i] = _categorize_ending(state, actions[i], count[TOKEN], True, &shares[i])
