@@ -196,6 +196,10 @@ def read_plan(path, folder):
         for key in NEEDS[plan["kind"]]:
             if key not in plan:
                 raise NotationError(f"{path.name}: step {number} ({plan['kind']}): expected the key {key}")
+        if plan.get("blocks", 2) < 2:
+            raise NotationError(
+                f"{path.name}: step {number}: blocks {plan['blocks']}; expected 2 or more, for an interval"
+            )
         steps += [Step(game, plan, folder) for game in plan["games"]]
     names = [step.name for step in steps]
     if twice := {name for name in names if names.count(name) > 1}:
@@ -270,6 +274,7 @@ def play(step, args):
     """Play the games of a match or a ladder."""
     for commit in step.plan.get("commits", ()):
         freeze(commit)
+    unpack([Path(f"{step.journal}.xz")])
     command = [
         "-m",
         "mexica_ai",
@@ -309,6 +314,7 @@ def measure_ladder(step, args):
 
 
 def measure_levels(step, args):
+    unpack(step.journal.glob("*.xz"))
     command = ["benchmarks/levels.py", "--game", step.game, "--blocks", step.plan["blocks"]]
     command += ["--top", step.plan["top"]] if "top" in step.plan else []
     code, output = python(*command, "--journals", step.journal, "--concurrency", args.concurrency, "--json")
@@ -325,6 +331,7 @@ def measure_levels(step, args):
 
 
 def measure_shares(step, args):
+    unpack([Path(f"{step.journal}.xz")])
     program = ["benchmarks/calibration.py"]
     options = ["--game", step.game, "--data"]
     plan = ["--part", "test", "--iterations", 64, "--players", 2, "--scale", step.plan["scale"]]
@@ -373,6 +380,14 @@ def commit_here():
 def machine():
     """Return the machine in words, with its load, for where it matters."""
     return f"{describe_machine()['processor']}, {os.cpu_count()} cores, load {os.getloadavg()[2]:.1f}"
+
+
+def unpack(paths):
+    """Unpack compressed games of a step that has more to play now, unless it was begun anew."""
+    for packed in paths:
+        journal = packed.with_suffix("")
+        if packed.exists() and not journal.exists():
+            journal.write_bytes(lzma.decompress(packed.read_bytes()))
 
 
 def pack(path):

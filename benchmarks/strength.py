@@ -269,7 +269,7 @@ def check_match(name, data):
 
 def check_levels(name, data):
     for each in data["levels"]:
-        if each["elo"][1:] != [None, None]:  # else only the mean is known
+        if None not in each["elo"] or len(each["elo"]) != 3:  # ends are null where one of both won all games
             check_interval(f"{name}: elo of level {each['level']}", each["elo"])
 
 
@@ -438,6 +438,8 @@ def elo(estimate):
     if estimate is None:
         return ""
     mean, low, high = estimate
+    if mean is None:  # one of both won all games
+        return next((f"{word} {end:+.0f}" for word, end in (("below", high), ("above", low)) if end is not None), "")
     return f"{mean:+.0f}" if low is None or high is None else f"{mean:+.0f} ({low:.0f} to {high:.0f})"
 
 

@@ -73,9 +73,10 @@ def test_the_plans_are_sound(measure, name, tmp_path):
     ("text", "problem"),
     [
         ("[[step]]\nkind = 'match'\ngames = ['coatl']\nblocks = 1\nseed = 1\n", "expected the key engines"),
-        ("[[step]]\nkind = 'levels'\ngames = ['chess']\nblocks = 1\n", "chess"),
+        ("[[step]]\nkind = 'levels'\ngames = ['chess']\nblocks = 2\n", "chess"),
+        ("[[step]]\nkind = 'levels'\ngames = ['coatl']\nblocks = 1\n", "blocks 1; expected 2 or more"),
         ("[[step]]\nkind = 'levels'\ngames = ['coatl']\nblokcs = 1\n", 'did you mean "blocks"?'),
-        (2 * "[[step]]\nkind = 'levels'\ngames = ['coatl']\nblocks = 1\n", "steps of one name: coatl-levels"),
+        (2 * "[[step]]\nkind = 'levels'\ngames = ['coatl']\nblocks = 2\n", "steps of one name: coatl-levels"),
         ("[[step]", "plan.toml"),
     ],
 )
@@ -130,6 +131,12 @@ def test_a_measurement_that_was_interrupted_goes_on(tmp_path):
     assert len(lines) == 12
     assert "of 12 games at 2 iterations" in (tmp_path / "results" / "pages" / "README.md").read_text()
     assert "`greedy`" in (tmp_path / "results" / "pages" / "strength.md").read_text()
+
+    # Games that are compressed count where a plan asks for more.
+    result.write_text(json.dumps(found | {"games": 10}))
+    finish(start(tmp_path))
+    assert lzma.decompress(Path(f"{journal}.xz").read_bytes()).splitlines() == lines
+    assert json.loads(result.read_text())["games"] == 12
 
     stamp = result.stat().st_mtime_ns
     assert finish(start(tmp_path, "--status")).startswith("done   coatl-2-greedy-iterations2")

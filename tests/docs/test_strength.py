@@ -64,6 +64,21 @@ def test_the_ratings_of_levels_are_what_the_results_give(strength):
     assert json.loads(strength["ratings"]([measured | {"weights": "0" * 12}]))["games"] == {}
 
 
+def test_levels_of_which_one_won_all_games_are_read_and_shown(strength, tmp_path):
+    measured = json.loads((RESULTS / "mexica-levels.json").read_text())
+    steps = [
+        {"level": 1, "games": 50, "elo": [None, None, -307]},
+        {"level": 2, "games": 50, "elo": [None, 280.4, None]},
+    ]
+    steps += [{"level": 3, "games": 50, "elo": [-7, None, 40]}, {"level": 4, "games": 50, "elo": [None, None, None]}]
+    (tmp_path / "a.json").write_text(json.dumps(measured | {"levels": steps}))
+    (read,) = strength["read_results"](tmp_path)
+    text = strength["page"]([read], dict.fromkeys(strength["GAMES"], "0" * 12))
+    for row in ("| 1 | below -307 | 50 |", "| 2 | above +280 | 50 |", "| 3 | -7 | 50 |", "| 4 | | 50 |"):
+        assert row in text
+    assert json.loads(strength["ratings"]([read]))["games"] == {}
+
+
 def test_only_what_ships_counts(strength, result):
     readme = (ROOT / "README.md").read_text()
     without = strength["pages"]([], readme)
