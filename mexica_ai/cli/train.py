@@ -36,7 +36,7 @@ seeds, and the losses that are printed are those of games that did neither.
 FOLDER/weights.json are the new weights, with their provenance. Play with them
 by --weights FOLDER/weights.json.
 
-The defaults take about an hour on two cores (docs/training.md). --small is a
+The defaults take some 90 minutes on two cores (docs/training.md). --small is a
 size to try the command with. The same command, weights in use and build give
 the same weights, with any number of jobs.
 
