@@ -113,6 +113,29 @@ def test_more_is_worth_more(better):
     assert outlook(after)[0] > outlook(before)[0]
 
 
+def test_what_is_in_reach_by_the_next_food_day():
+    # The food day is in two days; seat 0 needs 6 corn.
+    out = {"gears": {"palenque": "0", "yaxchilan": "..0", "tikal": "0"}, "seats": {0: {"corn": 1}}}
+    soon, late = (at(2, day=day, **out) for day in (6, 7))
+    assert own(soon, "food_turns")[0] * 8 == 3 == own(late, "food_turns")[0] * 8 + 1
+    assert own(soon, "soon_skulls") == [1 / 2, 0]
+    assert own(late, "soon_skulls") == [0, 0]
+    assert own(soon, "soon_builders")[0] == pytest.approx(1 / 3)
+    assert own(late, "soon_builders") == [0, 0]
+    # Palenque 2 brings 4 corn, Yaxchilan 3 two; in one day Palenque 1 brings 3.
+    assert own(soon, "soon_corn")[0] * 10 == pytest.approx(6)
+    assert own(soon, "soon_short")[0] == 0
+    assert own(late, "soon_corn")[0] * 10 == pytest.approx(5)
+    assert own(at(2, day=7, gears={"palenque": "0"}), "soon_short")[0] * 6 == pytest.approx(3)
+    assert own(at(2, day=7, seats={0: {"corn": 10}}), "spare")[0] * 10 == pytest.approx(4)
+    # Without a worker there is nothing; what the plans hope for later is not in reach before.
+    for gear in ("palenque", "yaxchilan", "tikal"):
+        assert own(soon, f"soon_{gear}")[0] > 0 == own(soon, f"soon_{gear}")[1]
+        assert own(soon, f"soon_{gear}")[0] >= own(late, f"soon_{gear}")[0]
+    assert own(late, "soon_idle")[1] > 0 == own(at(2, day=8), "soon_idle")[1]
+    assert own(soon, "in_4")[0] > own(soon, "in_1")[0] > 0
+
+
 def test_workers_wait_for_better_actions():
     early = {"palenque": "1", "chichen_itza": ".0"}
     place = {"seats": {0: {"skulls": 1}}, "day": 4, "gears": early}

@@ -1,6 +1,7 @@
 """Weights: the network's inputs and answers, values in memory and in files, several sets in one process."""
 
 import copy
+import hashlib
 import json
 import math
 import pickle
@@ -222,6 +223,28 @@ def cut(spec, path):
 def other_game(spec, path):
     other = next(registry.get(game).learning.weights for game in GAMES if game != spec.game)
     shutil.copy(other.path, path)
+
+
+def test_a_file_of_before_that_lacks_a_feature_answers_as_before(entry, spec, tmp_path):
+    n, lacking = len(spec.own_features), 2
+    columns = [lacking + block * n for block in range(3)]
+    arrays = entry.weights().arrays()
+    arrays["linear"][:, columns] = arrays["w1"][columns] = 0
+    whole, path = spec.make(arrays), tmp_path / "whole.json"
+    spec.save(path, whole)
+    content = json.loads(path.read_text())
+    del content["features"][lacking]
+    arrays["linear"], arrays["w1"] = np.delete(arrays["linear"], columns, 1), np.delete(arrays["w1"], columns, 0)
+    content["weights"] |= {name: arrays[name].tolist() for name in ("linear", "w1")}
+    flat = np.concatenate([array.ravel() for name, array in arrays.items() if name != BELIEF or array.any()])
+    content["sha256"] = hashlib.sha256(flat.astype("<f4").tobytes()).hexdigest()
+    content["version"] = content["sha256"][:12]
+    path.write_text(json.dumps(content))
+    assert spec.load(path).sha256 == whole.sha256
+    content["weights"]["linear"][0][0] += 1
+    path.write_text(json.dumps(content))
+    with pytest.raises(NotationError, match="the file is damaged"):
+        spec.load(path)
 
 
 DAMAGES = [

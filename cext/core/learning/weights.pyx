@@ -85,6 +85,12 @@ cdef class Weights:
         return f"<Weights of {self.game}, {self.version}>"
 
 
+def _checksum(arrays):
+    """Return the SHA-256 of arrays by name, in hexadecimal; see `Weights`."""
+    hashed = np.concatenate([array.ravel() for name, array in arrays.items() if name != BELIEF or array.any()])
+    return hashlib.sha256(hashed.astype("<f4").tobytes()).hexdigest()
+
+
 def _from_arrays(game, arrays, policy_size, provenance):
     """Return `Weights` with these values, float32 arrays by name, unchecked; pickle calls it.
 
@@ -94,8 +100,7 @@ def _from_arrays(game, arrays, policy_size, provenance):
     cdef const float[::1] flat
     has_policy = any(name in arrays for name in POLICY)
     whole = np.concatenate([array.ravel() for array in arrays.values()])
-    hashed = np.concatenate([array.ravel() for name, array in arrays.items() if name != BELIEF or array.any()])
-    sha256 = hashlib.sha256(hashed.astype("<f4").tobytes()).hexdigest()
+    sha256 = _checksum(arrays)
     if policy_size > 0:
         room = np.zeros(0 if has_policy else policy_size, np.float32)
         whole = np.concatenate([whole, room, np.array([has_policy], np.float32)])
@@ -326,7 +331,8 @@ def load_weights(path, specs, content=None):
         JSON: ``format``, ``game``, ``version``, ``features`` and ``categories`` (names of the network's inputs and of
         the priors), ``weights`` (by the names of `WeightsSpec.shapes` and, with a policy, `WeightsSpec.policy`),
         ``sha256``, ``provenance``; with a policy also ``policy``, the names of its inputs: ``summary``, ``features``;
-        with a belief ``belief``, the names of its numbers.
+        with a belief ``belief``, the names of its numbers. Features of a seat that came later may lack: they are read
+        with weights of 0, so such weights answer as before, but get another version.
     specs : sequence of WeightsSpec
         Of the games whose weights are expected.
     content : object, optional
@@ -346,8 +352,7 @@ def load_weights(path, specs, content=None):
     try:
         content = _object(_read(path) if content is None else content, "the file")
         spec = _spec_of(content, specs)
-        if content["features"] != spec.inputs:
-            raise _bad("made for other features than those of this version")
+        columns = _columns(spec, content["features"])
         if content["categories"] != list(spec.categories):
             raise _bad("made for other categories of actions than those of this version")
         shapes = {name: shape for name, shape in spec.shapes.items() if name != BELIEF}
@@ -368,11 +373,12 @@ def load_weights(path, specs, content=None):
         if unknown:
             raise _bad(f"unknown weights {quote(unknown[0])}")
         arrays = {name: _array(name, found[name]) for name in shapes}
-        weights = spec.make(arrays, _object(content["provenance"], "provenance"))
-        if weights.sha256 != content["sha256"]:
+        weights = spec.make(_widened(arrays, columns), _object(content["provenance"], "provenance"))
+        checksum = _checksum({name: array.astype(np.float32) for name, array in arrays.items()})
+        if checksum != content["sha256"]:
             raise _bad("the checksum does not fit the weights: the file is damaged")
-        if content["version"] != weights.version:
-            raise _bad(f"version {quote(content['version'])}, but the weights are {weights.version}")
+        if content["version"] != checksum[:VERSION_DIGITS]:
+            raise _bad(f"version {quote(content['version'])}, but the weights are {checksum[:VERSION_DIGITS]}")
         return weights
     except KeyError as error:
         problem = f"no {error.args[0]!r}"
@@ -445,6 +451,28 @@ def _array(name, values):
     if array is None or array.dtype.kind not in "iuf":
         raise _bad(f"weights {name}: expected finite numbers")
     return array
+
+
+def _columns(spec, features):
+    """Return for each input of the network its number in a file with these features, -1 if they lack it."""
+    shared = list(spec.shared_features)
+    own = features[:len(features) - len(shared)] if isinstance(features, list) else []
+    if features != own + shared or own != [name for name in spec.own_features if name in own]:
+        raise _bad("made for other features than those of this version")
+    numbers = [own.index(name) if name in own else -1 for name in spec.own_features]
+    columns = [number + block * len(own) if number >= 0 else -1 for block in range(3) for number in numbers]
+    return np.array(columns + list(range(3 * len(own), 3 * len(own) + len(shared))))
+
+
+def _widened(arrays, columns):
+    """Return a file's arrays with weights of 0 for the inputs that it lacks, so that they answer as before."""
+    given = 1 + columns.max()
+    for name, shape in network_shapes(given).items():
+        if arrays[name].shape != shape:
+            raise _bad(f"weights {name}: expected finite numbers of shape {shape}")
+    is_given = columns >= 0
+    return arrays | {"linear": np.where(is_given, arrays["linear"][:, columns], 0),
+                     "w1": np.where(is_given[:, None], arrays["w1"][columns], 0)}
 
 
 def _digits(array):

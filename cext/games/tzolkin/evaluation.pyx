@@ -15,7 +15,7 @@ from cext.core.contract.rng cimport MIX_STEP, mix_bits
 from cext.core.learning.network cimport (NETWORK_MAX_ROWS, NETWORK_OUTPUTS, network_answers, network_combine,
                                          network_features, network_begin, network_find_t, network_forward,
                                          network_go_on)
-from cext.games.tzolkin.plans cimport LATER, NOW, PlansC, plans_brings, plans_find
+from cext.games.tzolkin.plans cimport LATER, NOW, TOGETHER, PlansC, plans_brings, plans_find
 from cext.games.tzolkin.rules cimport rules_returns
 from cext.games.tzolkin.state cimport *
 from cext.games.tzolkin.weights cimport *
@@ -171,6 +171,17 @@ cdef void _fill_own(const TzolkinStateC* state, int seat, float* out) noexcept n
     out[OWN_WAITING] = plans.waiting / 10
     out[OWN_IDLE] = plans.idle / 15
     out[OWN_PENDING] = plans.pending / 8
+    for gear in range(NUM_GEARS):
+        out[OWN_SOON_PALENQUE + gear] = plans.soon[gear] / 8
+    out[OWN_SOON_IDLE] = plans.soon_idle / 8
+    for i in range(TOGETHER):
+        out[OWN_IN_1 + i] = plans.together[i] / 15
+    out[OWN_SOON_CORN] = plans.soon_corn / 10
+    out[OWN_SOON_SHORT] = max(<float>0, look.short - plans.soon_corn) / 6
+    out[OWN_SPARE] = max(0, own.corn - look.hunger) / <float>10
+    out[OWN_SOON_BUILDERS] = plans.soon_builders / <float>3
+    out[OWN_SOON_SKULLS] = plans.soon_skulls / <float>2
+    out[OWN_FOOD_TURNS] = plans.food_turns / <float>8
     for gear in range(NUM_GEARS):
         spaces = state_spaces(state, seat, gear)
         while spaces:

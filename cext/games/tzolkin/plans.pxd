@@ -15,6 +15,7 @@ from cext.games.tzolkin.tables cimport *
 cdef enum:                  # when an action is done
     NOW = 0                 # with what the seat has
     LATER = 1
+    TOGETHER = 4            # days that are looked ahead
 
 ctypedef struct PlansC:
     int turns                               # that the seat has left if no day is jumped, the present one included
@@ -35,6 +36,14 @@ ctypedef struct PlansC:
     float all_now                           # the same for all of them together
     float waiting                           # sum of the days that they wait by these plans
     float idle                              # what the seat's other workers will bring
+    # What is in reach by the next food day, in the turns before it; without waiting costs.
+    int food_turns                          # that the seat has until then, the present one included
+    float soon[NUM_GEARS]                   # what its workers on each gear can bring
+    float soon_idle                         # what a worker that is placed in the first of these turns can bring
+    float together[TOGETHER]                # picking all workers up in 1, 2, ... days, before or after the food day
+    float soon_corn                         # the most corn that its workers can bring
+    int soon_builders                       # workers that can build
+    int soon_skulls                         # workers that can take a skull
     float pending                           # the decisions that wait for an answer, if it is the seat's turn
 
 cdef void plans_find(const TzolkinStateC* state, int seat, PlansC* plans) noexcept nogil

@@ -417,6 +417,29 @@ cdef inline int _entry(const TzolkinStateC* state, int gear) noexcept nogil:
     return min(GEARS[gear].last, set_first(<uint64_t>(~taken & 0xffff)))
 
 
+cdef void _find_corn(const TzolkinStateC* state, const SeatC* own, float corn[2][8]) noexcept nogil:
+    """Find the most corn that a worker brings by its space of Palenque and Yaxchilan, that for a lower action off."""
+    cdef int gear, space, field, level = own.levels[AGRICULTURE]
+    cdef float best, most
+    for gear in range(2):
+        best = most = corn[gear][0] = 0
+        for space in range(1, GEARS[gear].last + 1):
+            best -= 1
+            if space < GEARS[gear].free_from:
+                field = space - 2
+                if gear == YAXCHILAN:
+                    most = max(most, ACTIONS[gear][space].gains[CORN])
+                    best = max(best, ACTIONS[gear][space].gains[CORN])
+                elif field < 0:
+                    best = most = ACTIONS[gear][space].corn + (level >= 2)
+                elif state.corn_fields[field] > 0 or level >= 2:
+                    best = max(best, FIELDS[field].corn + (level >= 1) + 2 * (level == TOP_LEVEL))
+                    most = max(most, best)
+            else:
+                best = most
+            corn[gear][space] = best
+
+
 cdef void _find_workers(const TzolkinStateC* state, int seat, PlansC* plans) noexcept nogil:
     """Find what each worker will do; `_turns` of the seat are left."""
     cdef const SeatC* own = &state.seats[seat]
@@ -425,8 +448,13 @@ cdef void _find_workers(const TzolkinStateC* state, int seat, PlansC* plans) noe
     cdef int used[NUM_GEARS]
     cdef int last_day = LAST_DAY - state.day, gear, space, spaces, t, k, _, entry, number
     cdef int first = last_day + 1 - plans.turns     # gears turn so often before the seat can pick a worker up
-    cdef int action, best_action, best_t
-    cdef float value, best, wait = WAIT * min(<float>1, plans.turns / USEFUL_TURNS)
+    cdef int action, best_action, best_t, days = -1
+    cdef float corn[2][8]
+    cdef float value, best, soon, harvest, wait = WAIT * min(<float>1, plans.turns / USEFUL_TURNS)
+    if state.food_days < NUM_FOOD_DAYS:
+        days = max(0, FOOD_DAYS[state.food_days] - state.day)
+        plans.food_turns = days + 1 - first
+    _find_corn(state, own, corn)
     if state.to_move == seat and state.phase == PLACING:
         first = 1
     for gear in range(NUM_GEARS):
@@ -439,12 +467,20 @@ cdef void _find_workers(const TzolkinStateC* state, int seat, PlansC* plans) noe
         for space in range(GEARS[gear].last if spaces else -1, -1, -1):
             if not spaces >> space & 1:
                 continue
-            best = best_t = best_action = 0
+            best = best_t = best_action = soon = harvest = 0
             if first == 0:
-                best = _reach(own, plans, gear, space, NOW, &best_action)
+                best = soon = _reach(own, plans, gear, space, NOW, &best_action)
                 plans.now = max(plans.now, best)
                 plans.all_now += best
+                if gear < 2 and days >= 0:
+                    harvest = corn[gear][space]
             for t in range(max(1, first), min(last_day, GEARS[gear].last - space) + 1):
+                if t <= days:
+                    soon = max(soon, reach[gear][space + t])
+                    if gear < 2:
+                        harvest = max(harvest, corn[gear][space + t])
+                if t <= TOGETHER:
+                    plans.together[t - 1] += reach[gear][space + t]
                 value = reach[gear][space + t] - wait * t
                 action = chosen[gear][space + t]
                 if used[gear] >> action & 1:
@@ -456,12 +492,20 @@ cdef void _find_workers(const TzolkinStateC* state, int seat, PlansC* plans) noe
             used[gear] |= 1 << best_action
             plans.workers[gear] += best
             plans.waiting += best_t
+            plans.soon[gear] += soon
+            plans.soon_corn += harvest
+            if days >= first:
+                k = min(space + days, GEARS[gear].last)
+                plans.soon_builders += gear == TIKAL and k >= 2 or gear == UXMAL and k >= 4
+                plans.soon_skulls += gear == YAXCHILAN and k >= 4
     best = 0
     for gear in range(NUM_GEARS):
         entry = _entry(state, gear)
         for k in range(entry + 1, min(GEARS[gear].last, entry + plans.turns - 1) + 1):
             value = reach[gear][k] - wait * (k - entry + 1) - plans.materials[CORN] * entry
             best = max(best, value)
+            if k <= entry + plans.food_turns - 1:
+                plans.soon_idle = max(plans.soon_idle, reach[gear][k] - plans.materials[CORN] * entry)
     number = own.workers - state_workers_out(state, seat)
     value = best
     for _ in range(number):

@@ -67,6 +67,22 @@ cpdef enum:
     OWN_WAITING                 # days that they will wait / 10
     OWN_IDLE                    # what the other workers will bring / 15
     OWN_PENDING                 # the decisions that wait / 8
+    OWN_SOON_PALENQUE           # what the workers there can bring by the next food day / 8
+    OWN_SOON_YAXCHILAN
+    OWN_SOON_TIKAL
+    OWN_SOON_UXMAL
+    OWN_SOON_CHICHEN
+    OWN_SOON_IDLE               # what a worker that is placed now can bring by then / 8
+    OWN_IN_1                    # picking all workers up in this number of days / 15
+    OWN_IN_2
+    OWN_IN_3
+    OWN_IN_4
+    OWN_SOON_CORN               # the most corn that the workers can bring by the next food day / 10
+    OWN_SOON_SHORT              # corn that lacks for it even then / 6
+    OWN_SPARE                   # corn that is left after it / 10
+    OWN_SOON_BUILDERS           # workers that can build by then / 3
+    OWN_SOON_SKULLS             # that can take a skull / 2
+    OWN_FOOD_TURNS              # until then, the present one included / 8
     # 1: a worker on this space.
     OWN_PALENQUE_AT_0, OWN_PALENQUE_AT_1, OWN_PALENQUE_AT_2, OWN_PALENQUE_AT_3, OWN_PALENQUE_AT_4
     OWN_PALENQUE_AT_5, OWN_PALENQUE_AT_6, OWN_PALENQUE_AT_7
@@ -117,7 +133,7 @@ cdef enum:                          # lengths
     NUM_OWN = OWN_ESTIMATE + 1
     NUM_SHARED = SHARED_ENTRY_CHICHEN + 1
     NUM_INPUTS = 3 * NUM_OWN + NUM_SHARED
-    NUM_WEIGHTS = 13684            # of the network over them
+    NUM_WEIGHTS = 15316            # of the network over them
 
 # A category of actions, for the priors, is a kind and a gap; its index is kind * NUM_GAPS + gap. The order is that of
 # the weights. Files have the names in lower case: "place_palenque_best" and so on.
