@@ -12,8 +12,7 @@ from mexica_ai.io.errors import PositionError
 from mexica_ai.io.json_types import JsonObject
 
 LEVEL_ERRORS = {
-    3: (0.108, 2.15), 4: (0.085, 1.2), 5: (0.062, 0.4), 6: (0.04, 0.0), 7: (0.012, 0.0), 8: (0.01, 0.0),
-    9: (0.004, 0.0),
+    4: (0.085, 1.2), 5: (0.062, 0.4), 6: (0.04, 0.0), 7: (0.012, 0.0), 8: (0.01, 0.0), 9: (0.004, 0.0)
 }  # fmt: skip
 OPTIONS = (Option("whole_points", bool, "whether final points for corn are rounded down (default: they are not)"),)
 
