@@ -27,7 +27,9 @@ def num_processors(root: str = "/") -> float:
     float
         Above 0; a quota may be a fraction of a processor.
     """
-    return min([float(len(os.sched_getaffinity(0))), *_quotas(root)])
+    # Only Linux tells on which ones a process may run.
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min([float(usable), *_quotas(root)])
 
 
 def memory_mb(root: str = "/") -> int:

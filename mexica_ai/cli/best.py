@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     spec = parse_spec(args.engine)
     position = common.read_position(args.position)
     picture.check(args)
-    defaults = common.search_defaults(args, spec) | {"threads": common.threads_of(args, spec)}
+    defaults = common.search_defaults(args, spec) | {"threads": common.threads_of(args, spec, args.seed)}
     with common.stop_on_interrupt() as stop, make_engine(spec, **defaults) as engine:
         engine.restrict(args.allow, args.avoid or ())
         search = (engine.best_turn(position, candidates=args.candidates, stop=stop) for _ in range(1))

@@ -41,7 +41,9 @@ T = TypeVar("T")
 
 CONNECT_S = 10.0  # to a scheduler
 TICK_S = 0.1  # how often progress is shown while something runs
-ALL_CORES = "auto; 1 with --seed, --elo or a level below full strength"  # of --threads where a person waits
+# The default of --threads where a person waits.
+PLAY_CORES = "auto; 1 with --elo or a level below full strength"
+ALL_CORES = "auto; 1 with --seed, --elo or a level below full strength"
 CLUSTER_METAVAR = "ADDRESS"
 CLUSTER_HELP = "play on the workers of a dask scheduler, such as tcp://host:8786"
 ENGINES_HELP = (
@@ -173,9 +175,9 @@ def add_engine_option(parser: argparse.ArgumentParser, repeats: bool = False) ->
     )
 
 
-def threads_of(args: argparse.Namespace, spec: EngineSpec) -> int | None:
-    """Return `--threads`; without it all cores for an engine that takes them, else None."""
-    if args.threads is None and takes_all_cores(spec, level=args.level, elo=args.elo, seed=args.seed):
+def threads_of(args: argparse.Namespace, spec: EngineSpec, seed: int | None = None) -> int | None:
+    """Return `--threads`; without it all cores for an engine that takes them, else None. `seed`: of the engine."""
+    if args.threads is None and takes_all_cores(spec, level=args.level, elo=args.elo, seed=seed):
         return num_threads()
     threads: int | None = args.threads
     return threads
@@ -183,7 +185,7 @@ def threads_of(args: argparse.Namespace, spec: EngineSpec) -> int | None:
 
 def with_threads(limits: Limits, args: argparse.Namespace, spec: EngineSpec) -> Limits:
     """Return limits with the threads of an engine, see `threads_of`."""
-    threads = threads_of(args, spec)
+    threads = threads_of(args, spec, args.seed)
     return limits if threads is None else dataclasses.replace(limits, threads=threads)
 
 

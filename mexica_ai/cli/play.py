@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from mexica_ai.analysis.limits import AUTO, DEFAULT_THREADS, Limits
+from mexica_ai.analysis.limits import AUTO, Limits
 from mexica_ai.analysis.results import Result
 from mexica_ai.cli import common, new, report
 from mexica_ai.cli.records import read_record
@@ -96,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="file of the record (default: GAME-DATE-TIME.json in $XDG_STATE_HOME/mexica-ai, by default "
         "~/.local/state/mexica-ai)",
     )
-    common.add_threads_option(parser, common.ALL_CORES)
+    common.add_threads_option(parser, common.PLAY_CORES)
     parser.add_argument("--last", action="store_true", help="go on with the game that was kept there last")
     new.add_deal_options(parser)
 
@@ -151,7 +151,7 @@ def run(args: argparse.Namespace) -> int:
                 if "level" in KINDS[spec.kind].keys:
                     defaults |= {key: getattr(args, key) for key in ("level", "elo")}
                 engines[seat] = stack.enter_context(make_engine(spec, **defaults))
-        threads = args.threads or (AUTO if args.seed is None else DEFAULT_THREADS)
+        threads = args.threads or AUTO
         adviser = stack.enter_context(make_engine(parse_spec(f"mcts,threads={threads}")))
         Talk(Session(position, engines, record, lines), adviser, record).play()
     return 0

@@ -135,7 +135,7 @@ class MctsEngine(_WeightedEngine):
                 viewer=seat,
                 after=before,
                 niceness=NICENESS,
-                **self._arguments | {"early_stop": 0.0, "confirming_share": 0.0},
+                **self._arguments | {"early_stop": 0.0, "confirming_share": 0.0, "threads": 1},  # the rest is for turns
             )
             self._last = search
             search.start(time_s=self._ponder_s)

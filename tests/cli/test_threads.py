@@ -84,7 +84,7 @@ def test_other_commands_have_one_thread(cli, place, args, monkeypatch):
 
 @pytest.mark.parametrize(
     ("args", "threads"),
-    [((), 3), (("--seed", "1"), 1), (("--threads", "2", "--seed", "1"), 2), (("--threads", "auto"), 3)],
+    [((), 3), (("--seed", "1"), 3), (("--threads", "2", "--seed", "1"), 2), (("--threads", "auto"), 3)],
 )
 def test_play_uses_all_cores(place, monkeypatch, args, threads):
     asked = []
