@@ -184,8 +184,8 @@ def _run_exploit(args: argparse.Namespace) -> int:
     match = figures["match"]
     limit = f"{match['time_s']:g} s" if "time_s" in match else f"{match['iterations']} iterations"
     terminal.say(
-        f"match: {match['games']} games, {limit} a turn, in match.jsonl; the share of learner {figures['best']} is "
-        f"{_share(match)}, of equal engines {1 / settings.seats:.3f}",
+        f"match: {match['games']} games, {limit} a turn, in match-{figures['best']}.jsonl; "
+        f"the share of learner {figures['best']} is {_share(match)}, of equal engines {1 / settings.seats:.3f}",
         f"{args.out / 'weights.json'}: the best response; records.jsonl: all other games",
     )
     return 0

@@ -91,7 +91,7 @@ class Settings(Checked):
         1.0, 0, 1.0, "factor of the fitted scores of the policy; below 1 it decides less", most=10, above=True
     )
     refine_policy: int = setting(
-        0, 0, 0, "1: the fit of the policy begins with the one in use; 0: anew, which takes many more games"
+        0, 0, 0, "1: the fit of the policy begins with the one in use; 0: anew, which takes many more games", most=1
     )
     planners: float = setting(
         0.0, 0, 0.0, "share of the games in which the game's planner plays some seats or all", most=1

@@ -222,6 +222,7 @@ def test_settings_that_are_no_object_are_refused(tmp_path):
         ({"strength": 0.0}, "^strength: given 0.0; expected more than 0, at most 10$"),
         ({"planners": 1.5}, "^planners: given 1.5; expected at least 0, at most 1$"),
         ({"own_points": -0.1}, "^own_points: given -0.1; expected at least 0, at most 1$"),
+        ({"refine_policy": 7}, "^refine_policy: given 7; expected an integer from 0 to 1$"),
         ({"states": -1}, "^states: given -1; expected an integer of at least 0$"),
         ({"players": "2,5"}, '^players: given "2,5"; expected all, or numbers from 2 to 4 such as "2,4"$'),
         ({"players": "3,3"}, '^players: given "3,3"; expected all'),
