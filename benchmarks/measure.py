@@ -14,6 +14,10 @@ A step whose result is there, of the weights that ship and of as many games, is 
 it. Games are kept in FOLDER/games: of a step that has not ended in its journal, so that the same command goes on after
 the last game; of one that has ended compressed. A step that fails is named, and the next one begins; the exit code is
 then 1. --status says how far each step is, --only runs the steps whose names begin so.
+
+A new result replaces the one of before of its step. When the whole plan is measured, without --only, the other results
+of before are deleted that are of its games and kinds, which no step plays any more; but only files that the last commit
+holds as they are, so that git has them.
 """
 
 import argparse
@@ -38,14 +42,19 @@ from levels import ANCHORED
 
 import mexica_ai as ai
 from mexica_ai.analysis.levels import HIGHEST
+from mexica_ai.analysis.limits import num_threads
+from mexica_ai.analysis.resources import num_processors
 from mexica_ai.engines.specs import KINDS, parse_spec
 from mexica_ai.game import registry
+from mexica_ai.io import files
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.strict import check_shape, choice
 
 PLAN = strength.ROOT / "benchmarks" / "plans" / "release.toml"
 ANCHOR = "greedy=1000"
-CODE = ("cext", "mexica_ai", "server", ":!mexica_ai/analysis/ratings.json")  # the last is written here
+CODE = ("cext", "mexica_ai", "server", "setup.py", "pyproject.toml")
+CODE += ("benchmarks/levels.py", "benchmarks/calibration.py", "benchmarks/plans")
+CODE += (":!mexica_ai/analysis/ratings.json",)  # it is written here
 STEP = {
     "kind": choice("match", "levels", "ladder", "shares"),
     "games": [choice(*strength.GAMES)],
@@ -136,8 +145,11 @@ class Step:
             same = list(map(plain, result["engines"])) == list(map(plain, self.engines))
             if not same or result["players"] != self.players:
                 return False
-        if self.kind == "ladder" and result["players"] != self.players:
-            return False
+        if self.kind == "ladder":
+            rated, planned = ([plain(each["spec"]) for each in result["engines"]], list(map(plain, self.engines)))
+            same = all(each in planned for each in rated) and all(each in rated for each in planned)
+            if not same or result["players"] != self.players:
+                return False
         return result["games"] >= self.num_games
 
     def played(self):
@@ -162,7 +174,9 @@ def main():
     parser.add_argument(
         "--results", type=Path, default=strength.RESULTS, metavar="FOLDER", help="(default: where they ship)"
     )
-    parser.add_argument("--concurrency", type=positive(int), default=os.cpu_count(), help="games at a time")
+    parser.add_argument(
+        "--concurrency", type=positive(int), default=num_threads(), help="games at a time (default: one a processor)"
+    )
     parser.add_argument("--only", nargs="+", default=[""], metavar="NAME", help="steps whose names begin so")
     parser.add_argument("--status", action="store_true", help="say how far each step is, and play nothing")
     args = parser.parse_args()
@@ -224,7 +238,6 @@ def run(steps, args):
     """Measure the steps whose results are not there, and write the pages."""
     if args.results == strength.RESULTS and (changes := strength.git("status", "--porcelain", "--", *CODE)):
         raise NotationError(f"code that is not committed would play; expected none:\n{changes}")
-    drop_old(args.results)
     failed = []
     for step in steps:
         if step.result(strength.read_results(args.results)) is not None:
@@ -235,6 +248,8 @@ def run(steps, args):
         except (StepError, MexicaAIError, subprocess.CalledProcessError) as error:
             failed.append(step.name)
             print(f"{now()} {step.name}: {error}", file=sys.stderr, flush=True)
+    if not failed and args.only == [""]:
+        drop_old(steps, args.results)
     strength.write_pages(args.results)
     print(f"{now()} {len(steps) - len(failed)} of {len(steps)} steps are measured", flush=True)
     if failed:
@@ -242,14 +257,31 @@ def run(steps, args):
     return 1 if failed else 0
 
 
-def drop_old(folder):
-    """Delete the results of weights, or of settings of levels, that do not ship; git has them."""
+def drop_old(steps, folder):
+    """Delete what git has of results of weights, or of settings of levels, that do not ship.
+
+    Parameters
+    ----------
+    steps : list of Step
+        All are measured; results of other games and kinds stay.
+    folder : Path
+    """
+    measured = {(step.game, step.kind) for step in steps}
     for path in sorted(folder.glob("*.json")):
         result = json.loads(path.read_text(encoding="utf-8"))
         ships = registry.get(result["game"]).weights().version
-        if result["weights"] != ships or (result["kind"] == "levels" and not strength.is_of_levels_now(result)):
+        is_old = result["weights"] != ships or (result["kind"] == "levels" and not strength.is_of_levels_now(result))
+        if is_old and (result["game"], result["kind"]) in measured and is_in_git(path):
             print(f"{now()} {path.name} is of before: deleted", flush=True)
             path.unlink()
+
+
+def is_in_git(path):
+    """Return whether the last commit holds a file as it is."""
+    git = ["git", "-C", path.parent]
+    held = subprocess.run([*git, "ls-tree", "HEAD", "--", path.name], capture_output=True, check=False)
+    changes = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", path.name], capture_output=True, check=False)
+    return bool(held.stdout) and changes.returncode == 0
 
 
 def now():
@@ -379,20 +411,23 @@ def commit_here():
 
 def machine():
     """Return the machine in words, with its load, for where it matters."""
-    return f"{describe_machine()['processor']}, {os.cpu_count()} cores, load {os.getloadavg()[2]:.1f}"
+    return f"{describe_machine()['processor']}, {num_processors():g} cores, load {os.getloadavg()[2]:.1f}"
 
 
 def unpack(paths):
-    """Unpack compressed games of a step that has more to play now, unless it was begun anew."""
+    """Unpack compressed games of a step that has more to play now, unless its journal holds as many."""
     for packed in paths:
+        if not packed.exists():
+            continue
         journal = packed.with_suffix("")
-        if packed.exists() and not journal.exists():
-            journal.write_bytes(lzma.decompress(packed.read_bytes()))
+        games = lzma.decompress(packed.read_bytes())
+        if not journal.exists() or journal.read_bytes().count(b"\n") < games.count(b"\n"):
+            files.replace(str(journal), games)
 
 
 def pack(path):
     """Compress the games of a step that has ended."""
-    Path(f"{path}.xz").write_bytes(lzma.compress(path.read_bytes()))
+    files.replace(f"{path}.xz", lzma.compress(path.read_bytes()))
     path.unlink()
 
 

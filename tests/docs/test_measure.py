@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -101,6 +102,132 @@ def test_a_result_counts_by_weights_engines_and_games(measure, tmp_path):
         {"engines": ["mcts,iterations=3,threads=1", "greedy"]},
     ):
         assert step.result([result | change]) is None
+
+
+def test_a_rating_list_counts_by_its_engines(measure, tmp_path):
+    (tmp_path / "plan.toml").write_text(TINY.replace('"match"', '"ladder"'))
+    (step,) = measure["read_plan"](tmp_path / "plan.toml", tmp_path)
+    result = {"kind": "ladder", "game": "coatl", "weights": step.weights, "players": 2, "games": 12}
+    specs = ["greedy", "mcts,iterations=2,threads=1", "greedy,time=1"]  # by rating; one of two builds
+    result["engines"] = [{"spec": spec} for spec in specs]
+    assert step.result([result]) is result
+    for others in (["greedy"], ["greedy", "mcts,iterations=3,threads=1"], [*specs, "random"]):
+        assert step.result([result | {"engines": [{"spec": spec} for spec in others]}]) is None
+    for change in ({"games": 10}, {"players": 3}):
+        assert step.result([result | change]) is None
+
+
+@pytest.mark.real("processes")
+def test_only_results_of_before_that_git_has_are_deleted(measure, tmp_path):
+    (tmp_path / "plan.toml").write_text(TINY)
+    steps = measure["read_plan"](tmp_path / "plan.toml", tmp_path)
+    old = {"kind": "match", "game": "coatl", "weights": "0" * 12}
+    results = {
+        "deleted": old,
+        "changed": old,
+        "levels": old | {"kind": "levels"},
+        "mexica": old | {"game": "mexica"},
+        "ships": old | {"weights": steps[0].weights},
+        "staged": old,
+        "unknown": old,
+    }
+
+    def write(name):
+        (tmp_path / f"{name}.json").write_text(json.dumps(results[name]))
+
+    def git(*words):
+        author = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", "-C", tmp_path, *author, *words], check=True, capture_output=True)
+
+    for name in sorted(results)[:-2]:
+        write(name)
+    measure["drop_old"](steps, tmp_path)
+    assert {path.stem for path in tmp_path.glob("*.json")} == {*results} - {"staged", "unknown"}  # there is no git
+    git("init")
+    git("add", ".")
+    git("commit", "--message", "results")
+    write("staged")
+    git("add", "staged.json")
+    write("unknown")
+    (tmp_path / "changed.json").write_text(json.dumps(old) + "\n")
+    measure["drop_old"](steps, tmp_path)
+    assert {path.stem for path in tmp_path.glob("*.json")} == {*results} - {"deleted"}
+
+
+@pytest.mark.parametrize(
+    ("only", "fails", "events"),
+    [
+        ([""], False, ["match", "drop", "pages"]),
+        (["coatl"], False, ["match", "pages"]),
+        ([""], True, ["match", "pages"]),
+    ],
+)
+def test_results_of_before_are_deleted_when_the_whole_plan_is_measured(
+    measure, tmp_path, monkeypatch, only, fails, events
+):
+    (tmp_path / "plan.toml").write_text(TINY)
+    steps = measure["read_plan"](tmp_path / "plan.toml", tmp_path)
+    names = measure["run"].__globals__
+    done = []
+
+    def play(*_):
+        done.append("match")
+        if fails:
+            raise measure["StepError"]("it failed")
+
+    monkeypatch.setitem(names["MEASURE"], "match", play)
+    monkeypatch.setitem(names, "drop_old", lambda *_: done.append("drop"))
+    monkeypatch.setattr(names["strength"], "write_pages", lambda _: done.append("pages"))
+    assert measure["run"](steps, SimpleNamespace(results=tmp_path, only=only)) == fails
+    assert done == events
+
+
+@pytest.mark.parametrize(
+    ("packed", "journal", "expected"),
+    [
+        (b"a\nb\n", None, b"a\nb\n"),
+        (b"a\nb\n", b"c\n", b"a\nb\n"),
+        (b"a\n", b"c\nd\n", b"c\nd\n"),
+        (None, b"c\n", b"c\n"),
+    ],
+)
+def test_the_longer_games_are_kept(measure, tmp_path, packed, journal, expected):
+    path = tmp_path / "games.jsonl"
+    pack = tmp_path / "games.jsonl.xz"
+    if packed:
+        pack.write_bytes(lzma.compress(packed))
+    if journal:
+        path.write_bytes(journal)
+    measure["unpack"]([pack])
+    assert path.read_bytes() == expected
+    measure["pack"](path)
+    assert lzma.decompress(pack.read_bytes()) == expected
+    assert list(tmp_path.iterdir()) == [pack]
+
+
+def test_games_are_never_half_packed(measure, tmp_path, monkeypatch):
+    path = tmp_path / "games.jsonl"
+    pack = tmp_path / "games.jsonl.xz"
+    path.write_bytes(b"a\nb\n")
+    pack.write_bytes(lzma.compress(b"a\n"))
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        measure["pack"](path)
+    assert lzma.decompress(pack.read_bytes()) == b"a\n"
+    assert path.read_bytes() == b"a\nb\n"
+    path.unlink()
+    with pytest.raises(OSError, match="disk full"):
+        measure["unpack"]([pack])
+    assert list(tmp_path.iterdir()) == [pack]
+
+
+def test_the_processors_are_those_that_may_be_used(measure, monkeypatch):
+    monkeypatch.setitem(measure["machine"].__globals__, "num_processors", lambda: 1.5)
+    assert ", 1.5 cores, load " in measure["machine"]()
 
 
 @pytest.mark.real("processes")
