@@ -247,10 +247,10 @@ def test_the_last_turn_of_mexica_is_proved_with_the_best_margin(scores, share):
     state = state_of(build(2, pillis=["B3", "J7"], built_all=[0], to_move=1, points=2, scores=scores, **ENDED))
     result, known = run(state, iterations=5000), {}
     best = best_play(state, known, 50_000)
-    assert result["stop_reason"] == "solved"
-    assert result["candidates"][0]["value"] == best[0]
+    # A loss is not proved: Mexica's policy leaves actions out.
+    assert result["stop_reason"] == ("solved" if share == 1.0 else "iterations")
+    assert list(result["candidates"][0]["value"]) == list(best[0])
     assert_keeps(state, result, known)
-    assert share in (0.0, 1.0)
 
 
 def test_published_shares_of_a_solved_position_are_those_proved():

@@ -1,10 +1,12 @@
 """Declarations of ``atomics.h``."""
 
-from libc.stdint cimport uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "atomics.h" nogil:
     enum:
         CACHE_LINE
+    uint8_t atomic_load_u8(const uint8_t* p)
+    void atomic_store_u8(uint8_t* p, uint8_t v)
     uint16_t atomic_load_u16(const uint16_t* p)
     void atomic_store_u16(uint16_t* p, uint16_t v)
     uint32_t atomic_load_u32(const uint32_t* p)

@@ -65,7 +65,8 @@ ctypedef struct NodeC:
     # see proof.pxd
     uint32_t outcome            # the end of the game to which best play leads, once the node is proved
     uint16_t proof
-    uint16_t worlds
+    uint8_t worlds
+    uint8_t actions
 
 
 # A level of the hash table: open addressing, linear probing; holds node indexes.

@@ -24,8 +24,8 @@ from libc.string cimport memcpy, memset
 
 from numpy.random cimport bitgen_t
 
-from cext.core.search.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_load_f64, atomic_load_u16,
-                                       atomic_load_u32, atomic_store_f64, atomic_store_u32, prefetch,
+from cext.core.search.atomics cimport (atomic_add_f64_locked, atomic_add_u32, atomic_load_f64, atomic_load_u8,
+                                       atomic_load_u16, atomic_load_u32, atomic_store_f64, atomic_store_u32, prefetch,
                                        spin_lock, spin_unlock)
 from cext.core.contract.game cimport GameOps, game_apply
 from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, UNKNOWN, EdgeC, NodeC, graph_add_end, graph_edges,
@@ -34,8 +34,8 @@ from cext.core.search.halving cimport halving_next
 from cext.core.search.history cimport history_add, history_slot
 from cext.core.search.leaf cimport leaf_evaluate, leaf_utilities
 from cext.core.search.proof cimport (UNPROVED, WANTED, OutcomeC, proof_end, proof_end_search, proof_ends_descent,
-                                     proof_has, proof_is_closed, proof_is_provable, proof_look, proof_read,
-                                     proof_try)
+                                     proof_has, proof_is_closed, proof_is_provable, proof_look,
+                                     proof_look_at_actions, proof_read, proof_try)
 from cext.core.search.ranking cimport (ranking_append_edge, ranking_list, ranking_power, ranking_sort_best,
                                        ranking_widen, ranking_width)
 from cext.core.contract.rng cimport MIX_STEP, mix_bits, rng_below, rng_splitmix
@@ -199,7 +199,7 @@ cdef int _select(WorkerC* worker, uint32_t index, action_t* action) noexcept nog
     cdef EdgeC* edge
     cdef uint64_t key = _key_of_mover(search, node, worker.state)
     cdef int chosen, n, width, num_seen
-    if key == node.key and atomic_load_u16(&node.worlds) == WANTED:
+    if key == node.key and atomic_load_u8(&node.worlds) == WANTED:
         proof_look(worker, node)
     if worker.path_length == 0 and halving_next(search, action):
         chosen = _find_edge(search, node, action[0])
@@ -345,6 +345,7 @@ cdef int _select_open(WorkerC* worker, uint32_t index, int chosen) noexcept nogi
     cdef int i, best = -1, num_edges = graph_num_edges(node), player = node.player
     cdef uint32_t visits, child = atomic_load_u32(&edges[chosen].child)
     cdef double factor, first_play, utility, score, best_score = -1e300
+    proof_look_at_actions(worker, node)
     if proof_try(search, index, child):
         return PROVED
     if not proof_is_provable(search, node) or not proof_is_closed(search, node, child):
@@ -352,7 +353,9 @@ cdef int _select_open(WorkerC* worker, uint32_t index, int chosen) noexcept nogi
     factor = _exploration(search, node) * sqrt(<double>atomic_load_u32(&node.visits))
     first_play = search_node_utility(node, player) - search.options.first_play_reduction
     for i in range(num_edges):
-        if _leads_to_proof(search, &edges[i]) and proof_is_closed(search, node, edges[i].child):
+        child = atomic_load_u32(&edges[i].child)
+        if (child != NO_NODE and child != SEVERAL_NODES and proof_has(search, child)
+                and proof_is_closed(search, node, child)):
             continue
         visits = atomic_load_u32(&edges[i].visits)
         utility = first_play if visits == 0 else _edge_utility(search, &edges[i], visits, player)
@@ -364,6 +367,8 @@ cdef int _select_open(WorkerC* worker, uint32_t index, int chosen) noexcept nogi
             break       # the edges after it rank lower
     if best >= 0:
         return best
+    if <uint32_t>num_edges == atomic_load_u32(&node.num_legal):
+        return chosen
     # All in view is lost: look at others at once.
     if ranking_widen(worker, node) < 0:
         return -1
@@ -559,6 +564,11 @@ cdef void _count_known(SearchC* search, NodeC* node, const OutcomeC* known) noex
         node.score_spread[seat] = 0
 
 
+cdef inline bint _is_known(const NodeC* node, uint32_t index) noexcept nogil:
+    """Return whether a node is proved by another one, its outcome."""
+    return atomic_load_u16(&node.proof) != UNPROVED and atomic_load_u32(&node.outcome) != index
+
+
 cdef void iteration_back_up(WorkerC* worker, double* values, double* scores, bint is_over) noexcept nogil:
     cdef SearchC* search = worker.search
     cdef double utilities[MAX_SEATS]
@@ -574,13 +584,16 @@ cdef void iteration_back_up(WorkerC* worker, double* values, double* scores, bin
         node = search.graph.nodes + index
         if is_news:
             is_news = proof_try(search, index, worker.path_nodes[i + 1])
-        is_known = atomic_load_u16(&node.proof) != UNPROVED and node.outcome != index
+        is_known = _is_known(node, index)
         if is_known:
             proof_read(search, node, &known)
         elif (i < worker.path_length and worker.path_best[i] != NO_NODE
                 and worker.path_best[i] != worker.path_nodes[i + 1]):
             _count_best_reply(search, worker.path_best[i], values, scores)
         spin_lock(&node.lock)
+        if not is_known and _is_known(node, index):     # another thread has just proved it
+            is_known = True
+            proof_read(search, node, &known)
         if i < worker.path_length and worker.path_edges[i] != NO_EDGE:
             if search.history != NULL and node.finished > 0:
                 _learn(search, node, worker.path_edges[i], utilities[node.player])

@@ -12,8 +12,8 @@ The end of the game is proved. A node where a seat is to move is proved
 Only the shares may be proved (`SHARES`: the points are those of the best line found), or the utilities, too (`EXACT`).
 
 A node can be proved only if a single state belongs to it and its mover knows that state, so that nobody acts on what
-it cannot know; and no random event is proved. Actions with the prior 0 are equivalent to others (a rule of the
-contract), so they need no proof.
+it cannot know; and no random event is proved. Where a policy leaves actions out (prior 0), only a whole win is proved: a
+game also leaves out what is equivalent to a turn that began otherwise, or what no good player would do.
 
 Sources: Winands, Bjornsson and Saito, "Monte-Carlo Tree Search Solver" (2008); several seats: Nijssen and Winands,
 "Enhancements for multi-player Monte-Carlo tree search" (2010).
@@ -40,6 +40,13 @@ cdef enum:
     SEVERAL_WORLDS = 3
 
 
+# `NodeC.actions`: whether each legal action has an edge. It is counted where it matters, and does not change after that.
+cdef enum:
+    NOT_COUNTED = 0
+    ALL_HAVE_EDGES = 1
+    SOME_HAVE_NONE = 2
+
+
 # What an end of the game is worth to each seat.
 ctypedef struct OutcomeC:
     double values[MAX_SEATS]
@@ -57,7 +64,7 @@ cdef inline bint proof_ends_descent(SearchC* search, uint32_t index) noexcept no
     cdef uint16_t proof = atomic_load_u16(&search.graph.nodes[index].proof)
     return proof != UNPROVED and (proof == EXACT or not proof_has(search, search.root))
 
-# Reads the outcome of a proved node. The caller holds no lock.
+# Reads the outcome of a proved node. The caller holds no lock of an end of the game.
 cdef void proof_read(SearchC* search, const NodeC* node, OutcomeC* outcome) noexcept nogil
 
 # Proves the node at the end of a descent that has just been backed up, if the game is over there; worker.state is its
@@ -73,6 +80,10 @@ cdef bint proof_is_provable(SearchC* search, NodeC* node) noexcept nogil
 
 # Finds out whether worker.state is the only one of a node where its mover knows what the searching seat knows.
 cdef void proof_look(WorkerC* worker, NodeC* node) noexcept nogil
+
+# Counts the legal actions of a node, whose state is worker.state, once all that have a prior have edges. It writes to
+# worker.actions.
+cdef void proof_look_at_actions(WorkerC* worker, NodeC* node) noexcept nogil
 
 # Whether descents from a node to one of its children, which is proved, are a waste.
 cdef bint proof_is_closed(SearchC* search, const NodeC* node, uint32_t child) noexcept nogil

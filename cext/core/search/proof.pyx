@@ -1,19 +1,21 @@
 """Proofs of outcomes; contracts in ``proof.pxd``.
 
-Threads: a proof is stored under the node's lock, and its level after its outcome; it never gets worse. What is read of
+Threads: a proof is stored under the node's lock, but for that of the end of the game, which is always the same; its
+level is stored after its outcome, and it never gets worse. What is read of
 other nodes meanwhile may be slightly out of date, which can only delay a proof.
 """
 
 from libc.math cimport fabs
-from libc.stdint cimport uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from numpy.random cimport bitgen_t
 
-from cext.core.search.atomics cimport (atomic_cas_u32, atomic_load_u16, atomic_load_u32, atomic_store_u16,
-                                       atomic_store_u32, spin_lock, spin_unlock)
+from cext.core.search.atomics cimport (atomic_cas_u32, atomic_load_u8, atomic_load_u16, atomic_load_u32,
+                                       atomic_store_u8, atomic_store_u16, atomic_store_u32, spin_lock, spin_unlock)
 from cext.core.search.graph cimport NO_NODE, SEVERAL_NODES, EdgeC, NodeC, graph_edges, graph_num_edges
 from cext.core.contract.rng cimport mix_bits, rng_splitmix
+from cext.core.contract.turns cimport turn_may_begin
 from cext.core.search.turn_search cimport RUNNING, SOLVED
 from cext.core.search.worker cimport search_own_visits
 from cext.core.contract.types cimport TERMINAL
@@ -51,10 +53,10 @@ cdef bint proof_end(WorkerC* worker, uint32_t index) noexcept nogil:
     cdef NodeC* node = search.graph.nodes + index
     if proof_has(search, index):
         return True
-    if not search.solves or node.player != TERMINAL or atomic_load_u16(&node.worlds) == SEVERAL_WORLDS:
+    if not search.solves or node.player != TERMINAL or atomic_load_u8(&node.worlds) == SEVERAL_WORLDS:
         return False
     if search.ops.determinize != NULL and _has_several_worlds(worker, node, worker.state):
-        atomic_store_u16(&node.worlds, SEVERAL_WORLDS)
+        atomic_store_u8(&node.worlds, SEVERAL_WORLDS)
         return False
     atomic_store_u32(&node.outcome, index)
     atomic_store_u16(&node.proof, EXACT)
@@ -65,27 +67,39 @@ cdef void proof_look(WorkerC* worker, NodeC* node) noexcept nogil:
     cdef bint has_several
     memcpy(worker.spare, worker.state, worker.search.ops.state_size)
     has_several = _has_several_worlds(worker, node, worker.spare)
-    atomic_store_u16(&node.worlds, SEVERAL_WORLDS if has_several else ONE_WORLD)
+    atomic_store_u8(&node.worlds, SEVERAL_WORLDS if has_several else ONE_WORLD)
 
 
 cdef bint proof_is_provable(SearchC* search, NodeC* node) noexcept nogil:
-    cdef uint16_t worlds
+    cdef uint8_t worlds
     if node.player < 0:
         return False
     if search.ops.determinize == NULL:
         return True
-    worlds = atomic_load_u16(&node.worlds)
+    worlds = atomic_load_u8(&node.worlds)
     if worlds == NOT_LOOKED_AT:
-        atomic_store_u16(&node.worlds, WANTED)
+        atomic_store_u8(&node.worlds, WANTED)
     return worlds == ONE_WORLD
 
 
+cdef void proof_look_at_actions(WorkerC* worker, NodeC* node) noexcept nogil:
+    cdef SearchC* search = worker.search
+    cdef int num_edges = graph_num_edges(node), num_legal, i, n = 0
+    if atomic_load_u8(&node.actions) != NOT_COUNTED or <uint32_t>num_edges != atomic_load_u32(&node.num_legal):
+        return
+    num_legal = search.ops.legal_actions(worker.state, worker.actions)
+    for i in range(num_legal):
+        if worker.path_length > 0 or turn_may_begin(search.first_actions, search.num_first, worker.actions[i]):
+            n += 1
+    atomic_store_u8(&node.actions, ALL_HAVE_EDGES if n == num_edges else SOME_HAVE_NONE)
+
+
 cdef bint _is_complete(SearchC* search, const NodeC* node) noexcept nogil:
-    """Return whether all actions of a node lead to proved nodes."""
+    """Return whether all legal actions of a node lead to proved nodes."""
     cdef int i, num_edges = graph_num_edges(node)
     cdef EdgeC* edges
     cdef uint32_t child
-    if num_edges == 0 or <uint32_t>num_edges != atomic_load_u32(&node.num_legal):
+    if atomic_load_u8(&node.actions) != ALL_HAVE_EDGES:
         return False
     edges = graph_edges(&search.graph, node)
     # Backwards: those without visits are the last ones.

@@ -50,7 +50,7 @@ cdef bint _weigh_as_given(WorkerC* worker, uint64_t key, int num_legal) noexcept
 cdef int _list_first(WorkerC* worker, uint64_t key) noexcept nogil:
     """Do what `_list` does for the root of a search whose first actions are restricted.
 
-    Actions with the prior 0 are equivalent to others. They stay out, unless the caller has named them or no other is
+    Actions with the prior 0 are left out of the search. They stay out, unless the caller has named them or no other is
     left; then they have the smallest prior.
     """
     cdef SearchC* search = worker.search

@@ -40,6 +40,11 @@ cdef bint reuse_is_possible(const SearchC* search, const SearchC* before) noexce
             and memcmp(&options, &search.options, sizeof(OptionsC)) == 0)
 
 
+cdef inline bint _begins_turn(const GraphC* graph, uint32_t index) noexcept nogil:
+    cdef uint32_t parent = graph.nodes[index].parent
+    return parent != NO_NODE and graph.nodes[parent].turn != graph.nodes[index].turn
+
+
 cdef uint32_t _find_root(const SearchC* search, const SearchC* before, int* turn) noexcept nogil:
     """Return the node of the new root in the earlier graph, NO_NODE without one, and write its turn there."""
     cdef uint64_t key = search_key(search.ops, search.root_state, search.viewer)
@@ -51,7 +56,9 @@ cdef uint32_t _find_root(const SearchC* search, const SearchC* before, int* turn
         index = graph_find(&before.graph, key + <uint64_t>turn[0] * MIX_STEP)
         if (index != NO_NODE and before.graph.nodes[index].turn == turn[0]
                 and before.graph.nodes[index].player == player and before.graph.nodes[index].finished > 0):
-            return index
+            # Within a turn a policy leaves out what would have been played earlier in it, so its nodes depend on where
+            # the turn began.
+            return index if index == before.root or _begins_turn(&before.graph, index) else NO_NODE
     return NO_NODE
 
 

@@ -183,6 +183,8 @@ cdef class Search(TurnSearch):
             raise SearchError(f"viewer: {viewer}, expected 0 to {self.search.num_players - 1}, without an evaluator "
                               "and a choice of first actions", reason="INVALID_OPTION")
         self._is_waiting = viewer != self.search.viewer
+        if self._is_waiting:
+            self.search.options.halving = 0     # it chooses among the actions of the seat to move
         self.search.viewer = viewer
         return 0
 
@@ -256,9 +258,13 @@ cdef class Search(TurnSearch):
         cdef double num_nodes = NODES_AT_FIRST + <double>NODES_PER_ITERATION * self.limits.max_iterations
         cdef uint64_t key = search_key(self.ops, self.state.data, self.search.viewer)
         cdef Search before = self._after
+        cdef int status = 0
         self._after = None
         self.search.events_key = key
-        if before is not None and reuse_take(&self.search, &before.search, num_nodes) < 0:
+        if before is not None:
+            with nogil:
+                status = reuse_take(&self.search, &before.search, num_nodes)
+        if status < 0:
             raise MemoryError
         if self.search.root == NO_NODE:
             graph_expect(&self.search.graph, num_nodes)
