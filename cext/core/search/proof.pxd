@@ -12,8 +12,8 @@ The end of the game is proved. A node where a seat is to move is proved
 Only the shares may be proved (`SHARES`: the points are those of the best line found), or the utilities, too (`EXACT`).
 
 A node can be proved only if a single state belongs to it and its mover knows that state, so that nobody acts on what
-it cannot know; and no random event is proved. Where a policy leaves actions out (prior 0), only a whole win is proved: a
-game also leaves out what is equivalent to a turn that began otherwise, or what no good player would do.
+it cannot know; and no random event is proved. Where a policy leaves actions out (prior 0), only a whole win is proved:
+a game also leaves out what is equivalent to a turn that began otherwise, or what no good player would do.
 
 Sources: Winands, Bjornsson and Saito, "Monte-Carlo Tree Search Solver" (2008); several seats: Nijssen and Winands,
 "Enhancements for multi-player Monte-Carlo tree search" (2010).
@@ -40,7 +40,7 @@ cdef enum:
     SEVERAL_WORLDS = 3
 
 
-# `NodeC.actions`: whether each legal action has an edge. It is counted where it matters, and does not change after that.
+# `NodeC.actions`: whether each legal action has an edge. It is counted where it matters, and does not change then.
 cdef enum:
     NOT_COUNTED = 0
     ALL_HAVE_EDGES = 1
