@@ -33,7 +33,7 @@ def freeze(commit):
     with tempfile.TemporaryDirectory(dir=environment.parent) as sources:
         archive = subprocess.run(["git", "archive", commit], cwd=ROOT, stdout=subprocess.PIPE, check=True)
         subprocess.run(["tar", "--extract", "--directory", sources], input=archive.stdout, check=True)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
+        subprocess.run([sys.executable, "-P", "-m", "venv", "--clear", environment], check=True)
         pip = [environment / "bin" / "python", "-m", "pip", "install", "--quiet", sources]
         subprocess.run(pip, env=os.environ | {"MEXICA_AI_NATIVE": "1"}, check=True)
     return command

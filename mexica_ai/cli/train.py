@@ -43,8 +43,8 @@ the same weights, with any number of jobs.
 `train exploit GAME` learns a best response to the weights in use instead: a
 learner plays against them alone, in generations, while they stay as they are;
 then the best learner plays a match against them. How much it wins is a measure
-of their weaknesses (0.5 of games of two seats: it found none). FOLDER/records.jsonl
-are its games, as --records of a later `train GAME` reads them.
+of their weaknesses (0.5 of games of two seats: it found none). Its games are in
+FOLDER/records.jsonl, for --records of a later `train GAME`.
 
 Examples:
   mexica-ai train GAME --out new --jobs 2

@@ -219,6 +219,12 @@ class LateServer(LateEngine):
     def best_turn(self, position, limits, **options):
         return super().best_turn(position, limits, seed=options["seed"])
 
+    def rest(self):
+        """Do nothing: it does not think in the others' time."""
+
+    def ponder(self, position, turn):
+        """Do nothing."""
+
 
 @pytest.fixture
 def asked(monkeypatch, capsys):

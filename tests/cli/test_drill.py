@@ -108,10 +108,11 @@ def test_seats_players_and_grades_choose(run):
 
 
 def test_a_position_is_there_once_with_the_greatest_loss(run):
-    other = copy.deepcopy(EVALUATED)
-    for one in other["evaluations"]["turns"][:2]:
-        one["loss"] = 1.0
-    Path("two.jsonl").write_text(json.dumps(EVALUATED) + "\n\n" + json.dumps(other) + "\n")
+    first, other = copy.deepcopy(EVALUATED), copy.deepcopy(EVALUATED)
+    for game, loss in ((first, 0.75), (other, 1.0)):
+        for one in game["evaluations"]["turns"][:2]:
+            one["loss"] = loss
+    Path("two.jsonl").write_text(json.dumps(first) + "\n\n" + json.dumps(other) + "\n")
     text = run("two.jsonl", "game.jsonl", "--out", "mine.jsonl")
     assert text == "2 exercises of 3 games in mine.jsonl, 4 more of the same positions\n"
     assert [(one["loss"], one["source"]["record"], one["source"]["game"]) for one in entries()] == [

@@ -109,7 +109,7 @@ def test_a_table_and_what_each_thinks(analyze):
 
 
 def test_the_same_search_twice_agrees(analyze):
-    out = analyze(MIDGAME, "--iterations", 100, "--engine", "mcts", "--engine", "mcts,name=again")
+    out = analyze(MIDGAME, "--iterations", 100, "--engine", "mcts,threads=1", "--engine", "mcts,threads=1,name=again")
     rows = [line.split() for line in out.splitlines() if line.startswith((" A", " B"))]
     assert rows[0][2:5] == rows[1][2:5]  # one seed, drawn for both
     assert "A and B agree." in out
