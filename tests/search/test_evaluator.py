@@ -205,7 +205,7 @@ def test_an_error_after_ends_of_the_game_keeps_their_visits(threads):
             raise ZeroDivisionError
         return np.full((len(observations), 2), 0.5)
 
-    search = Search(ai.new_game("nim", piles=[2, 2]).state, evaluator=fail, batch_size=8, threads=threads)
+    search = Search(ai.new_game("nim", piles=[2, 2]).state, evaluator=fail, batch_size=8, threads=threads, solve=0)
     with pytest.raises(ZeroDivisionError):
         search.run(iterations=200)
     # Not `check_visits`: a descent may have passed the leaf of another one that the error has undone.
