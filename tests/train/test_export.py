@@ -170,14 +170,14 @@ def test_a_tree_adds_up(game):
 
 def test_visits_at_a_state():
     position = ai.new_game("nim", piles=[2, 1], plies_per_turn=2)
-    search = Search(position.state, seed=1)
+    search = Search(position.state, seed=1, solve=0)
     search.run(iterations=50)
     visits = search.visits_at(position.state)
     assert sum(visits.values()) in (49, 50)
     after = position.state.copy()
     after.apply(max(visits, key=visits.get))
     assert search.visits_at(after)
-    fresh = Search(position.state, seed=1)
+    fresh = Search(position.state, seed=1, solve=0)
     fresh.run(iterations=1)
     later = position.state.copy()
     later.apply(later.legal_actions()[1])
