@@ -242,5 +242,5 @@ cdef void proof_end_search(SearchC* search) noexcept nogil:
     cdef uint32_t finished = search_own_visits(search, search.root)
     atomic_cas_u32(&search.proved_at, 0, finished)
     if (atomic_load_u16(&root.proof) == EXACT or search.options.margin_weight == 0
-            or finished >= <uint64_t>2 * search.proved_at + MORE):
+            or finished >= <uint64_t>2 * atomic_load_u32(&search.proved_at) + MORE):
         atomic_cas_u32(&search.limits.stop, RUNNING, SOLVED)

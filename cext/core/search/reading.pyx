@@ -424,7 +424,7 @@ cdef int reading_check_visits(SearchC* search, int threads, uint64_t iterations)
             continue    # an earlier search passed it where this one would have ended, or the other way
         # Any number of descents may end at a proved node. The first one is undone if a proof ends the search before an
         # evaluator has valued its leaf.
-        is_undone = search.proved_at > 0 and search.gives_scores != 0
+        is_undone = atomic_load_u32(&search.proved_at) > 0 and search.gives_scores != 0
         if left + (has_ended and not is_undone) > node.visits or (
                 (is_single or was_passed) and left + has_ended < node.visits and not proof_has(search, index)):
             raise SearchError(f"node {index}: {node.visits} visits, {left} left by its edges")
