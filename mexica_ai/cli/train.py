@@ -16,6 +16,7 @@ from mexica_ai.game import registry
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import NotationError
 from mexica_ai.train import exploit, pipeline
+from mexica_ai.train.folder import Figures
 from mexica_ai.train.settings import DEFAULTS, SMALL, Checked, Settings
 
 _KINDS: dict[type, tuple[Callable[[str], Any] | None, str]] = {int: (None, "N"), float: (float, "X"), str: (str, "N,N")}
@@ -136,20 +137,8 @@ def run(args: argparse.Namespace) -> int:
     records = []
     for path in args.records:
         records += [(f"{files.name_of(path)}:{line}", text) for line, text in read_records(path)]
-    with common.executor(args.cluster, args.jobs) as (executor, concurrency), common.Progress("starting") as progress:
-        figures = pipeline.run(
-            args.out,
-            executor,
-            game=args.game,
-            settings=settings,
-            weights=None if args.weights is None else registry.load_weights_file(args.weights),
-            records=records,
-            until=until,
-            concurrency=concurrency,
-            on_progress=lambda what, done, count: progress.count(f"{what}, {done} of {count}", done, count),
-        )
+    figures = _figures(args, pipeline.run, game=args.game, settings=settings, records=records, until=until)
     if args.json:
-        print(json.dumps(figures))
         return 0
     for step, found in figures.items():
         terminal.say(f"{step + ':':9} {_SUMMARIES[step](found) if found else 'left out'}")
@@ -159,6 +148,22 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _figures(args: argparse.Namespace, train: Callable[..., Figures], **arguments: Any) -> Figures:
+    """Train with the executor, weights and progress that both kinds of run have; with --json print the figures."""
+    with common.executor(args.cluster, args.jobs) as (executor, concurrency), common.Progress("starting") as progress:
+        figures = train(
+            args.out,
+            executor,
+            weights=None if args.weights is None else registry.load_weights_file(args.weights),
+            concurrency=concurrency,
+            on_progress=lambda what, done, count: progress.count(f"{what}, {done} of {count}", done, count),
+            **arguments,
+        )
+    if args.json:
+        print(json.dumps(figures))
+    return figures
+
+
 def _run_exploit(args: argparse.Namespace) -> int:
     if args.exploited is None:
         raise NotationError(f"train {EXPLOIT}: expected a game: {', '.join(registry.names())}", reason="BAD_USAGE")
@@ -166,18 +171,8 @@ def _run_exploit(args: argparse.Namespace) -> int:
         if is_given:
             raise NotationError(f"{name} is an option of `train GAME` only", reason="BAD_USAGE")
     settings = _settings(args, exploit.SMALL if args.small else exploit.DEFAULTS, Settings)
-    with common.executor(args.cluster, args.jobs) as (executor, concurrency), common.Progress("starting") as progress:
-        figures = exploit.run(
-            args.out,
-            executor,
-            game=args.exploited,
-            settings=settings,
-            weights=None if args.weights is None else registry.load_weights_file(args.weights),
-            concurrency=concurrency,
-            on_progress=lambda what, done, count: progress.count(f"{what}, {done} of {count}", done, count),
-        )
+    figures = _figures(args, exploit.run, game=args.exploited, settings=settings)
     if args.json:
-        print(json.dumps(figures))
         return 0
     for number, found in enumerate(figures["generations"]):
         terminal.say(f"generation {number}: {found['games']} games; the learner's share of the win is {_share(found)}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from mexica_ai.io.strict import check_shape, parse_json
 from mexica_ai.train.adamw import Arrays
 
 Figures = dict[str, Any]
+OnProgress = Callable[[str, int, int], None]  # what is done, how much of it, of how much
 
 
 def settle(folder: Path, settings: dict[str, Any]) -> None:

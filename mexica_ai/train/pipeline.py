@@ -48,15 +48,13 @@ from mexica_ai.io.suggest import did_you_mean
 from mexica_ai.train import belief, match, outputs, policy, probes, searched, selfplay, value
 from mexica_ai.train import folder as folders
 from mexica_ai.train.adamw import Arrays
-from mexica_ai.train.folder import Figures
+from mexica_ai.train.folder import Figures, OnProgress
 from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, Positions, by_seats
 from mexica_ai.train.settings import DEFAULTS, Settings
 from mexica_ai.train.weights import searching_weights
 
 STEPS = ("generate", "value", "belief", "policy", "match")
 _PROVENANCE = {"command": str, "settings": dict, "refined": str} | dict.fromkeys(STEPS, dict)  # of weights.json
-
-OnProgress = Callable[[str, int, int], None]
 
 
 def run(

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from stopped import stop
 
 from mexica_ai.cli.main import main
 from mexica_ai.game import registry
@@ -102,12 +103,7 @@ NONE_FITTED = {"network 0": 1, "network 1": 1, "policy": 1} | NONE_PLAYED
 )
 def test_a_stopped_run_continues_in_each_step_and_makes_the_same(finished, tmp_path, kept, torn, begun):
     folder, figures = finished
-    for name in ["settings.json", *kept]:
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
-    if torn:
-        lines = (folder / torn).read_bytes().splitlines(keepends=True)
-        half = len(lines) // 2
-        (tmp_path / torn).write_bytes(b"".join(lines[:half]) + lines[half][:50])
+    stop(folder, tmp_path, kept, torn)
     first = {}  # what is done at the beginning of each part, or after its first epoch
     assert run(tmp_path, on_progress=lambda what, done, count: first.setdefault(what, done)) == figures
     assert first == begun
