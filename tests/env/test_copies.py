@@ -441,15 +441,16 @@ def test_games_that_do_not_fit_are_refused():
 # ---- processes
 
 
-def searched(position):
-    return ai.best_turn(position, iterations=30, seed=1).turn
+def searched(position, weights):
+    return ai.best_turn(position, iterations=30, seed=1, weights=weights).turn
 
 
 @pytest.mark.real("processes")
 def test_a_pool_of_processes():
     positions = [mexica(), ai.new_game("coatl", seed=2).view(0), ai.new_game("nim")]
+    weights = [registry.get(each.game).weights() for each in positions]  # a new process has those that ship
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         assert [pool.submit(ai.Position.copy, each).result() for each in positions] == positions
-        assert list(pool.map(searched, positions)) == [searched(each) for each in positions]
+        assert list(pool.map(searched, positions, weights)) == list(map(searched, positions, weights))
         games = env.vector("nim", 4, seed=1)
         assert pool.submit(games.step_random, 3).result(60) == 0
