@@ -102,7 +102,7 @@ def test_a_board_in_a_terminal(no_color, is_painted):
 @pytest.mark.parametrize(
     ("args", "words", "doing"),
     [
-        (["replay", "examples/mexica_game.jsonl"], "winner: seat 1; 50 turns", "replaying"),
+        (["replay", "examples/mexica_game.jsonl"], "winner: seat 1; 58 turns", "replaying"),
         (["annotate", "examples/mexica_game.jsonl", "--iterations", "5", "--turns", "5"], "loss", "annotating"),
     ],
 )

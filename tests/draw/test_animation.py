@@ -13,7 +13,7 @@ import mexica_ai as ai
 from mexica_ai.draw import animation
 from mexica_ai.draw.png import to_png
 
-GAME = Path(__file__).parents[2] / "examples" / "coatl_game.jsonl"
+GAME = Path(__file__).parents[1] / "data" / "games" / "coatl.jsonl"
 
 
 @pytest.fixture(scope="module")

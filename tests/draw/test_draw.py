@@ -118,7 +118,7 @@ def marked(picture):
 @pytest.mark.parametrize(
     ("path", "turn", "numbers"),
     [
-        (EXAMPLES / "coatl_game.jsonl", 14, range(1, 12)),
+        (GOLDENS.parent / "games" / "coatl.jsonl", 14, range(1, 12)),
         (GOLDENS.parent / "tzolkin_game.jsonl", 17, (1, 3, 4, 5)),
         (GOLDENS.parent / "tzolkin_game.jsonl", 38, (1, 2, 3, 5)),
     ],
@@ -131,7 +131,7 @@ def test_each_step_has_a_mark_of_its_own(path, turn, numbers):
 
 
 def test_pieces_are_marked_where_later_ones_have_moved_them():
-    record = json.loads((EXAMPLES / "coatl_game.jsonl").read_text(encoding="utf-8"))
+    record = json.loads((GOLDENS.parent / "games" / "coatl.jsonl").read_text(encoding="utf-8"))
     found = marked(position_at(record, 14).svg(turn=record["turns"][14]))
     # start body R; add 1 left R (twice); add 1 right G (twice): from left to right 4, 3, 1, 6, 7
     order = sorted(("1", "3", "4", "6", "7"), key=lambda number: found[number])

@@ -20,7 +20,7 @@ from mexica_ai.rpc.client import Client
 from mexica_ai.v1 import engine_pb2
 
 ROOT = Path(__file__).parents[2]
-MIDGAME, GAME = (ROOT / "examples" / f"tzolkin_{name}" for name in ("midgame.json", "game.jsonl"))
+MIDGAME, GAME = ROOT / "examples" / "tzolkin_midgame.json", ROOT / "tests" / "data" / "games" / "tzolkin.jsonl"
 RECORD = json.loads(GAME.read_text())
 EVENT_INDICES = [index for index, turn in enumerate(RECORD["turns"]) if turn[0].startswith("reveal")]
 VECTORS = ROOT / "tests" / "data" / "vectors" / "tzolkin_positions.jsonl.gz"

@@ -38,7 +38,7 @@ def steps_of(position, turn):
 
 def records(game):
     """Yield the records of a game that the sources hold."""
-    example = ROOT / "examples" / f"{game}_game.jsonl"
+    example = ROOT / "tests" / "data" / "games" / f"{game}.jsonl"
     for line in example.read_text().splitlines() if example.exists() else ():
         yield json.loads(line)
     vectors = ROOT / "tests" / "data" / "vectors" / f"{game}_games.jsonl.gz"

@@ -26,7 +26,7 @@ def evaluations():
 
 @pytest.fixture(scope="module")
 def mexica():
-    text = (ROOT / "examples" / "mexica_game.jsonl").read_text().splitlines()[0]
+    text = (ROOT / "tests" / "data" / "games" / "mexica.jsonl").read_text().splitlines()[0]
     return json.loads(text), list(evaluate_record(text, iterations=200, seed=1, turns=(10, 11, 12, 15)))
 
 
@@ -154,7 +154,7 @@ def test_the_report_is_one_file_whose_links_lead_somewhere(mexica):
 
 @pytest.mark.parametrize("game", ["coatl", "mexica", "tzolkin"])
 def test_the_report_of_each_game_has_pictures(game):
-    text = (ROOT / "examples" / f"{game}_game.jsonl").read_text().splitlines()[0]
+    text = (ROOT / "tests" / "data" / "games" / f"{game}.jsonl").read_text().splitlines()[0]
     found = list(evaluate_record(text, iterations=10, seed=1, turns=range(12, 20)))
     worst = sum(one.loss > 0 for one in found)
     assert worst
