@@ -15,7 +15,7 @@ from mexica_ai.game.variations import Line, add, comment
 from mexica_ai.table import TookBack, Turned
 from mexica_ai.web import starts, telling
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+GAME = Path(__file__).parents[1] / "data" / "games" / "coatl.jsonl"
 
 
 def opened(site, record=NIM):
@@ -210,7 +210,7 @@ def test_kept_words_of_a_line_are_of_the_game_as_it_is_if_it_changes_while_they_
 
 
 def test_random_events_that_a_page_leaves_out_are_drawn(site):
-    record = json.loads((EXAMPLES / "coatl_game.jsonl").read_text().splitlines()[0])
+    record = json.loads(GAME.read_text().splitlines()[0])
     game = opened(site, record)
     assert record["turns"][6] == ["draw P08", "draw P11", "end"]
     assert record["turns"][7][0].startswith("reveal")

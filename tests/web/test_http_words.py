@@ -24,7 +24,7 @@ from mexica_ai.table import seen_turn
 from mexica_ai.web import commands, starts
 from mexica_ai.web.telling import Telling
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+GAME = Path(__file__).parents[1] / "data" / "games" / "mexica.jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_a_bad_name_is_refused_by_name(page):
 
 
 def test_turns_come_in_words_with_their_rounds_and_points(page):
-    game = page.call("POST", "/api/games", {"example": "mexica_game.jsonl", "record": 1}, 201)
+    game = page.call("POST", "/api/games", {"text": GAME.read_text(), "record": 1}, 201)
     turns = game["turns"]
     assert turns[0]["words"] == "started at H8"
     assert [turn["round"] for turn in turns[:4]] == ["Start", "Start", "Round 1", "Round 1"]
@@ -176,7 +176,7 @@ def _names_of_cards(game):
 
 
 def test_points_of_others_in_a_turn_that_is_entered_have_names():
-    record = json.loads((EXAMPLES / "mexica_game.jsonl").read_text().splitlines()[0])
+    record = json.loads(GAME.read_text().splitlines()[0])
     position = ai.Position.from_json(record["start"])
     for turn in record["turns"][:33]:
         position.push(turn)
