@@ -12,7 +12,7 @@ from mexica_ai.io.errors import PositionError
 from mexica_ai.io.json_types import JsonObject
 
 LEVEL_ERRORS = {
-    4: (0.1, 1.9), 5: (0.087, 1.25), 6: (0.066, 0.5), 7: (0.048, 0.0), 8: (0.022, 0.0), 9: (0.006, 0.0)
+    4: (0.093, 1.55), 5: (0.072, 0.75), 6: (0.052, 0.0), 7: (0.033, 0.0), 8: (0.016, 0.0), 9: (0.005, 0.0)
 }  # fmt: skip
 OPTIONS = (Option("whole_points", bool, "whether final points for corn are rounded down (default: they are not)"),)
 
