@@ -12,7 +12,7 @@ from mexica_ai.io.errors import PositionError
 from mexica_ai.io.json_types import JsonObject
 
 LEVEL_ERRORS = {
-    4: (0.085, 1.2), 5: (0.062, 0.4), 6: (0.04, 0.0), 7: (0.012, 0.0), 8: (0.01, 0.0), 9: (0.004, 0.0)
+    4: (0.093, 1.55), 5: (0.072, 0.75), 6: (0.052, 0.0), 7: (0.033, 0.0), 8: (0.016, 0.0), 9: (0.005, 0.0)
 }  # fmt: skip
 OPTIONS = (Option("whole_points", bool, "whether final points for corn are rounded down (default: they are not)"),)
 
