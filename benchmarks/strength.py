@@ -50,7 +50,7 @@ COLUMNS = {
     "greedy": ("against one-ply search (`greedy`)", "against `greedy`, 2 seats"),
     "uct": ("against textbook UCT (`uct`)", "against `uct`, 2 seats"),
     "doubling": ("a doubling of time or iterations", "a doubling of time or iterations, 2 seats"),
-    "four": ("one against three, four seats (25 % is equal)", "one against three, 4 seats"),
+    "four": ("one against three of `uct`, four seats (25 % is equal)", "one against three of `uct`, 4 seats"),
 }
 NOT_MEASURED = "not measured"
 # Fields of a tournament for which `command_of` has no options; they must be as they are by default.
@@ -389,20 +389,19 @@ def short_table(results):
 
 
 def best(results, game, column):
-    """Return the match of a column with most games; None without one."""
-    found = [result for result in results if result["kind"] == "match" and result["game"] == game]
-    return max(
-        (result for result in found if column_of(result) == column), key=lambda each: each["games"], default=None
-    )
+    """Return the match of a column with most games, of four seats against `uct`; None without one."""
+    matches = [result for result in results if result["kind"] == "match" and result["game"] == game]
+    found = [result for result in matches if column_of(result) == column]
+    if column == "four":
+        found = [result for result in found if parse_spec(result["engines"][1]).kind == "uct"]
+    return max(found, key=lambda each: each["games"], default=None)
 
 
 def cell(result):
     if result is None:
         return NOT_MEASURED
     column = column_of(result)
-    if column == "four":
-        words = f", against {rival_of(result)}"
-    elif column == "doubling":
+    if column == "doubling":
         words = ", " + " against ".join(in_words(spec) for spec in result["engines"])
     else:
         words = f" at {in_words(result['engines'][0])}"
