@@ -337,8 +337,9 @@ def measure_match(step, args):
 
 def measure_ladder(step, args):
     play(step, args)
+    journal = os.path.relpath(step.journal, strength.ROOT)  # it stands in the result's command
     code, output = python(
-        "-P", "-m", "mexica_ai", "arena", "ladder", step.journal, "--anchor", ANCHOR, "--results", args.results
+        "-P", "-m", "mexica_ai", "arena", "ladder", journal, "--anchor", ANCHOR, "--results", args.results
     )
     if code:
         raise StepError(f"arena ladder ended with exit code {code}: {output.strip()[-500:]}")

@@ -389,12 +389,19 @@ def short_table(results):
 
 
 def best(results, game, column):
-    """Return the match of a column with most games, of four seats against `uct`; None without one."""
-    matches = [result for result in results if result["kind"] == "match" and result["game"] == game]
-    found = [result for result in matches if column_of(result) == column]
-    if column == "four":
-        found = [result for result in found if parse_spec(result["engines"][1]).kind == "uct"]
-    return max(found, key=lambda each: each["games"], default=None)
+    """Return the match with most games of those that the README's column is about; None without one."""
+    return max(
+        (result for result in results if result["game"] == game and is_about(result, column)),
+        key=lambda each: each["games"],
+        default=None,
+    )
+
+
+def is_about(result, column):
+    """Return whether a result is of a column; with four seats only if the others are `uct`."""
+    if result["kind"] != "match" or column_of(result) != column:
+        return False
+    return column != "four" or parse_spec(result["engines"][1]).kind == "uct"
 
 
 def cell(result):
@@ -451,8 +458,9 @@ def page(results, shipped):
         matches = [result for result in results if result["kind"] == "match" and result["game"] == game]
         rows = [["match", "share of the win", "Elo", "iterations a turn", "games", "date"]]
         for column, (_, words) in COLUMNS.items():
-            own = [result for result in matches if column_of(result) == column]
-            rows += [row(result) for result in own] or [[words, NOT_MEASURED, "", "", "", ""]]
+            rows += [row(result) for result in matches if column_of(result) == column]
+            if best(matches, game, column) is None:
+                rows.append([words, NOT_MEASURED, "", "", "", ""])
         rows += [row(result) for result in matches if column_of(result) is None]
         commands += [(name, result) for result in matches]
         text += table(rows)
@@ -543,7 +551,8 @@ Matches are played by `mexica-ai arena` ([arena.md](arena.md)). The first engine
 `uct` is the textbook search over single actions, see [search.md](search.md#baselines). Each block of games plays one
 deal with all seatings. Ranges in brackets are 95 % intervals, from the variance between blocks. Shares of the win are
 per seat: with two seats 50 % is equal, with one against three 25 %. A match that a sequential test ended flatters the
-winner a little. Elo is left out where all games were won, or where an older page did not note it. Iterations a turn
+winner a little. Some steps of the plan have fewer games than planned or none yet, where the time on the machine ended;
+`make strength OPTIONS=--status` names them. Elo is left out where all games were won, or where an older page did not note it. Iterations a turn
 are of each engine's own turns, whose positions differ, so they are no measure of its speed.
 
 No engine here has been measured against strong human players.

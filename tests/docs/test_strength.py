@@ -115,6 +115,16 @@ def test_the_column_of_a_match(strength, players, engines, column):
     assert strength["column_of"]({"players": players, "engines": engines}) == column
 
 
+def test_with_four_seats_the_readme_has_the_match_against_uct(strength):
+    def match(kind, games):
+        engines = ["mcts", *(f"{kind},name={name}" for name in "abc")]
+        return {"kind": "match", "game": "nim", "players": 4, "engines": engines, "games": games}
+
+    others, against_uct = [match("beam", 100), match("greedy", 200)], match("uct", 40)
+    assert strength["best"]([*others, against_uct], "nim", "four") == against_uct
+    assert strength["best"](others, "nim", "four") is None
+
+
 @pytest.mark.real("processes")
 def test_a_result_is_made_of_a_journal(strength, tmp_path):
     journal = str(tmp_path / "j.jsonl")
