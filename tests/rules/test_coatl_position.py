@@ -9,7 +9,7 @@ import mexica_ai as ai
 from mexica_ai import GameOverError, IllegalActionError, NotationError, Position, PositionError, SearchError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-RECORD = json.loads((EXAMPLES / "coatl_game.jsonl").read_text())
+RECORD = json.loads((Path(__file__).parents[1] / "data" / "games" / "coatl.jsonl").read_text())
 EVENTS = ("deal", "reveal", "refill", "uncover")
 
 

@@ -12,7 +12,8 @@ from mexica_ai.cli.main import main
 from mexica_ai.io.errors import NotationError
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
-RECORD = json.loads((EXAMPLES / "mexica_game.jsonl").read_text().splitlines()[0])
+GAMES = pathlib.Path(__file__).parents[1] / "data" / "games"
+RECORD = json.loads((GAMES / "mexica.jsonl").read_text().splitlines()[0])
 
 
 @pytest.fixture(scope="module")
