@@ -78,11 +78,20 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """A process that serves the page."""
+def shared_site(tmp_path_factory):
+    """A process that serves the page to all tests of a worker."""
     process = Process(tmp_path_factory.mktemp("site"))
     yield process
     process.close()
+
+
+@pytest.fixture
+def site(shared_site):
+    """The process of a worker, with room for the games of a test: those of tests before are deleted in time."""
+    if len(os.listdir(shared_site.folder)) > 50:  # a page holds 100
+        for game in shared_site.call("GET", "/api/games")["games"]:
+            shared_site.call("DELETE", f"/api/games/{game['id']}", status=204)
+    return shared_site
 
 
 PATIENCE_MS = 60_000  # for what comes; a busy machine is slow
