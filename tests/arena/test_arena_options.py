@@ -188,7 +188,7 @@ def test_equal_shares_are_no_forecast(cli, tmp_path):
     openings, journal = tmp_path / "openings.txt", tmp_path / "games.jsonl"
     openings.write_text("nim/1 30,1 2,0,1,1\n")
     args = [*NIM, "--engine", "beam", "--openings", openings, "--journal", journal]
-    assert cli(*args, "--max-turns", 2) == 0
+    assert cli(*args, "--max-turns", 2, "--seed", 1, "--reproducible") == 0
     decided = [record for record in records(journal) if record["termination"] == "adjudicated"]
     assert decided
     for record in decided:
