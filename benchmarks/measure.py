@@ -153,10 +153,19 @@ class Step:
         return result["games"] >= self.num_games
 
     def played(self):
-        """Return how many games of a step that was begun are there."""
-        files = sorted(self.journal.glob("*.jsonl")) if self.kind == "levels" else [self.journal]
-        lines = sum(len(path.read_bytes().splitlines()) for path in files if path.exists())
+        """Return how many games of a step are there, compressed or not."""
+        journals = {self.journal}
+        if self.kind == "levels":
+            journals = {Path(str(path).removesuffix(".xz")) for path in self.journal.glob("*.jsonl*")}
+        lines = sum(map(num_lines, journals))
         return lines * 5 if self.kind == "shares" else lines
+
+
+def num_lines(journal):
+    """Return how many lines a journal has, or its compressed games, whichever is more."""
+    packed = Path(f"{journal}.xz")
+    begun = journal.read_bytes().count(b"\n") if journal.exists() else 0
+    return max(begun, lzma.decompress(packed.read_bytes()).count(b"\n")) if packed.exists() else begun
 
 
 def plain(text):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from nim_record import RECORD, START
+from played_games import records_of
 
 import mexica_ai as ai
 from mexica_ai.analysis import drill
@@ -23,7 +24,6 @@ from mexica_ai.game.messages import speaking
 from mexica_ai.game.records import position_at
 from mexica_ai.io.errors import MexicaAIError, NotationError
 
-GAMES = Path(__file__).parents[1] / "data" / "games"
 NIM = {**RECORD, "engines": ["person", "random"]}
 LIMITS = ("--iterations", "200", "--seed", "1")
 EVALUATED = with_evaluations(NIM, evaluate_record(NIM, iterations=200, seed=1), iterations=200, seed=1)
@@ -190,7 +190,7 @@ def test_lines_are_read_strictly_and_errors_name_the_line(run):
 
 @pytest.mark.parametrize("game", ["coatl", "mexica", "tzolkin"])
 def test_exercises_show_no_more_than_the_seat_saw_and_come_back_the_same(game):
-    record = json.loads((GAMES / f"{game}.jsonl").read_text().splitlines()[0])
+    record = records_of(game)[0]
     turns = range(0, len(record["turns"]), 9)
     evaluations = [one for one in evaluate_record(record, iterations=5, seed=1, turns=turns) if one.choice != one.turn]
     wrong = [_losing(one) for one in evaluations]
@@ -353,7 +353,7 @@ def test_undo_and_an_empty_session(run):
 
 
 def test_a_turn_of_several_actions_is_undone_action_by_action(run):
-    record = json.loads((GAMES / "mexica.jsonl").read_text().splitlines()[0])
+    record = records_of("mexica")[0]
     (evaluation,) = evaluate_record(record, iterations=5, seed=1, turns=[10])
     Path("m.jsonl").write_text(drill.drill_text(drill.exercises_of(record, [_losing(evaluation)], name="m")))
     played = record["turns"][10]

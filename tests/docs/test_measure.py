@@ -261,6 +261,7 @@ def test_a_measurement_that_was_interrupted_goes_on(tmp_path):
 
     # Games that are compressed count where a plan asks for more.
     result.write_text(json.dumps(found | {"games": 10}))
+    assert "begun  coatl-2-greedy-iterations2: 12 of 12 games" in finish(start(tmp_path, "--status"))
     finish(start(tmp_path))
     assert lzma.decompress(Path(f"{journal}.xz").read_bytes()).splitlines() == lines
     assert json.loads(result.read_text())["games"] == 12

@@ -1,25 +1,22 @@
 """Games as animated pictures: the frames are the pictures, one size, and small."""
 
 import io
-import json
 import re
 import sys
-from pathlib import Path
 
 import pytest
 from PIL import Image, ImageSequence
+from played_games import records_of
 
 import mexica_ai as ai
 from mexica_ai.draw import animation
 from mexica_ai.draw.png import to_png
 
-GAME = Path(__file__).parents[1] / "data" / "games" / "coatl.jsonl"
-
 
 @pytest.fixture(scope="module")
 def pictures():
     """Return the pictures of some turns of Coatl, whose heights differ."""
-    record = json.loads(GAME.read_text().splitlines()[0])
+    record = records_of("coatl")[0]
     position = ai.position_at(record, 8)
     found = []
     for turn in record["turns"][8:13]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from played_games import path_of, records_of
 
 import mexica_ai as ai
 from mexica_ai.cli.main import main
@@ -118,9 +119,9 @@ def marked(picture):
 @pytest.mark.parametrize(
     ("path", "turn", "numbers"),
     [
-        (GOLDENS.parent / "games" / "coatl.jsonl", 14, range(1, 12)),
-        (GOLDENS.parent / "tzolkin_game.jsonl", 17, (1, 3, 4, 5)),
-        (GOLDENS.parent / "tzolkin_game.jsonl", 38, (1, 2, 3, 5)),
+        (path_of("coatl"), 14, range(1, 12)),
+        (path_of("tzolkin_marks"), 17, (1, 3, 4, 5)),
+        (path_of("tzolkin_marks"), 38, (1, 2, 3, 5)),
     ],
 )
 def test_each_step_has_a_mark_of_its_own(path, turn, numbers):
@@ -131,7 +132,7 @@ def test_each_step_has_a_mark_of_its_own(path, turn, numbers):
 
 
 def test_pieces_are_marked_where_later_ones_have_moved_them():
-    record = json.loads((GOLDENS.parent / "games" / "coatl.jsonl").read_text(encoding="utf-8"))
+    record = records_of("coatl")[0]
     found = marked(position_at(record, 14).svg(turn=record["turns"][14]))
     # start body R; add 1 left R (twice); add 1 right G (twice): from left to right 4, 3, 1, 6, 7
     order = sorted(("1", "3", "4", "6", "7"), key=lambda number: found[number])

@@ -1,15 +1,15 @@
 """Random events and views of `Position`, with Coatl, which has both."""
 
-import json
 from pathlib import Path
 
 import pytest
+from played_games import records_of
 
 import mexica_ai as ai
 from mexica_ai import GameOverError, IllegalActionError, NotationError, Position, PositionError, SearchError
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-RECORD = json.loads((Path(__file__).parents[1] / "data" / "games" / "coatl.jsonl").read_text())
+(RECORD,) = records_of("coatl")
 EVENTS = ("deal", "reveal", "refill", "uncover")
 
 

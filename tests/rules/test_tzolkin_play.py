@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from played_games import path_of, records_of
 from servers import RunningServer
 
 import mexica_ai as ai
@@ -20,8 +21,8 @@ from mexica_ai.rpc.client import Client
 from mexica_ai.v1 import engine_pb2
 
 ROOT = Path(__file__).parents[2]
-MIDGAME, GAME = ROOT / "examples" / "tzolkin_midgame.json", ROOT / "tests" / "data" / "games" / "tzolkin.jsonl"
-RECORD = json.loads(GAME.read_text())
+MIDGAME, GAME = ROOT / "examples" / "tzolkin_midgame.json", path_of("tzolkin")
+(RECORD,) = records_of("tzolkin")
 EVENT_INDICES = [index for index, turn in enumerate(RECORD["turns"]) if turn[0].startswith("reveal")]
 VECTORS = ROOT / "tests" / "data" / "vectors" / "tzolkin_positions.jsonl.gz"
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from played_games import path_of, records_of
 
 import mexica_ai as ai
 from cext.core.baselines.simple import random_turn
@@ -38,9 +39,8 @@ def steps_of(position, turn):
 
 def records(game):
     """Yield the records of a game that the sources hold."""
-    example = ROOT / "tests" / "data" / "games" / f"{game}.jsonl"
-    for line in example.read_text().splitlines() if example.exists() else ():
-        yield json.loads(line)
+    if path_of(game).exists():
+        yield from records_of(game)
     vectors = ROOT / "tests" / "data" / "vectors" / f"{game}_games.jsonl.gz"
     if vectors.exists():
         with gzip.open(vectors, "rt") as file:

@@ -5,6 +5,7 @@ import json
 import pathlib
 
 import pytest
+from played_games import records_of
 
 from mexica_ai.analysis import grades
 from mexica_ai.analysis.annotate import check_evaluated, evaluate_record, explained, with_evaluations
@@ -12,8 +13,7 @@ from mexica_ai.cli.main import main
 from mexica_ai.io.errors import NotationError
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
-GAMES = pathlib.Path(__file__).parents[1] / "data" / "games"
-RECORD = json.loads((GAMES / "mexica.jsonl").read_text().splitlines()[0])
+RECORD = records_of("mexica")[0]
 
 
 @pytest.fixture(scope="module")

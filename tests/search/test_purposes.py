@@ -7,18 +7,19 @@ import pathlib
 import random
 
 import pytest
+from played_games import records_of
 
 import mexica_ai as ai
 from mexica_ai.analysis.purposes import purposes
 from mexica_ai.games.coatl import effects as coatl
 from mexica_ai.games.tzolkin import effects as tzolkin
 
-TESTS = pathlib.Path(__file__).parents[1]
+EXAMPLES = pathlib.Path(__file__).parents[2] / "examples"
 
 
 def turns_of(game):
     """Yield the positions of a game with the turns played there and those after them."""
-    record = json.loads((TESTS / "data" / "games" / f"{game}.jsonl").read_text().splitlines()[0])
+    record = records_of(game)[0]
     position = ai.Position.from_json(record["start"])
     for number, turn in enumerate(record["turns"]):
         if not position.is_chance:
@@ -43,7 +44,7 @@ def test_what_an_action_is_needed_for_is_illegal_without_it(game):
 
 
 def test_steps_of_a_founding_lead_to_it():
-    position = ai.Position.from_json(json.loads((TESTS.parent / "examples" / "mexica_midgame.json").read_text()))
+    position = ai.Position.from_json(json.loads((EXAMPLES / "mexica_midgame.json").read_text()))
     turn = ["canal O5", "canal R9", "canal P8-Q8", "walk T7", "walk S7", "found 12 P5", "temple 2 P6", "end"]
     found = purposes(position, turn)
     assert found == ["needed for found 12 P5"] * 5 + [""] * 3

@@ -8,6 +8,7 @@ import re
 
 import pytest
 from nim_record import RECORD
+from played_games import records_of
 
 import mexica_ai as ai
 from mexica_ai.analysis import report as review
@@ -26,8 +27,8 @@ def evaluations():
 
 @pytest.fixture(scope="module")
 def mexica():
-    text = (ROOT / "tests" / "data" / "games" / "mexica.jsonl").read_text().splitlines()[0]
-    return json.loads(text), list(evaluate_record(text, iterations=200, seed=1, turns=(10, 11, 12, 15)))
+    record = records_of("mexica")[0]
+    return record, list(evaluate_record(record, iterations=200, seed=1, turns=(10, 11, 12, 15)))
 
 
 @pytest.fixture
@@ -154,11 +155,11 @@ def test_the_report_is_one_file_whose_links_lead_somewhere(mexica):
 
 @pytest.mark.parametrize("game", ["coatl", "mexica", "tzolkin"])
 def test_the_report_of_each_game_has_pictures(game):
-    text = (ROOT / "tests" / "data" / "games" / f"{game}.jsonl").read_text().splitlines()[0]
-    found = list(evaluate_record(text, iterations=10, seed=1, turns=range(12, 20)))
+    record = records_of(game)[0]
+    found = list(evaluate_record(record, iterations=10, seed=1, turns=range(12, 20)))
     worst = sum(one.loss > 0 for one in found)
     assert worst
-    page = Page(review.report(json.loads(text), found, worst=9))
+    page = Page(review.report(record, found, worst=9))
     assert page.open == []
     assert page.tags.count("svg") == 1 + 2 * worst
     assert len(page.ids) == len(set(page.ids))

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 from pages import PERSON, Process, engine
+from played_games import path_of, records_of
 
 from mexica_ai.game import registry
 
@@ -17,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 GOLDENS = ROOT / "tests" / "data" / "web"
 PERSONS = [PERSON, PERSON]
 MEXICA = "mexica_midgame.json"
-EXAMPLES, GAME = ROOT / "examples", ROOT / "tests" / "data" / "games" / "mexica.jsonl"
+EXAMPLES = ROOT / "examples"
 TURN = ["canal P7-Q7", "canal Q8-Q9", "walk T7", "walk S7", "found 12 O5", "temple 2 P5"]
 
 
@@ -381,7 +382,7 @@ def test_an_expected_line_follows_its_candidate(visit, example, site):
 
 
 def test_review_with_its_graph_and_the_jump_to_the_worst_turn(visit, site):
-    record = json.loads(GAME.read_text(encoding="utf-8").splitlines()[0])
+    record = records_of("mexica")[0]
     part = {key: record[key] for key in ("game", "version", "start")} | {"turns": record["turns"][:16]}
     game = site.call("POST", "/api/games", {"text": json.dumps(part)}, 201)
     one = visit()
@@ -638,7 +639,7 @@ def test_a_file_is_looked_at_before_it_is_sent(visit, tmp_path):
     page.get_by_label("or its text").fill('"' * (600 << 10))
     page.get_by_role("button", name="Open").click()
     said.filter(has_text="The text, as it is sent, has 1.2 MB").wait_for()
-    page.get_by_label("A record, a position").set_input_files(GAME)
+    page.get_by_label("A record, a position").set_input_files(path_of("mexica"))
     page.get_by_role("button", name="Open").click()
     page.get_by_role("heading", name="2 games: choose one").wait_for()
     one.check_accessible()
@@ -653,7 +654,7 @@ def test_a_file_is_looked_at_before_it_is_sent(visit, tmp_path):
 
 def test_paper_has_the_picture_and_the_turns_and_nothing_to_click(visit, site):
     one = visit(color_scheme="dark")
-    page = one.game(site.call("POST", "/api/games", {"text": GAME.read_text(), "record": 1}, 201))
+    page = one.game(site.call("POST", "/api/games", {"text": path_of("mexica").read_text(), "record": 1}, 201))
     page.emulate_media(media="print")
     shown = {
         "board": ".picture svg",

@@ -1,11 +1,9 @@
 """What the page tells people in a browser: what the others have played, names, the list of turns."""
 
 import re
-from pathlib import Path
 
 from pages import PERSON, engine
-
-GAME = Path(__file__).parents[1] / "data" / "games" / "mexica.jsonl"
+from played_games import path_of
 
 MARKS = "document.querySelectorAll('.picture .turn > *, .picture .new').length"
 
@@ -42,7 +40,7 @@ def test_the_turn_of_an_engine_is_told_and_stays_marked_until_one_acts(visit, si
 
 
 def test_turns_are_listed_by_rounds_in_words_or_in_text_forms(visit, site):
-    game = site.call("POST", "/api/games", {"text": GAME.read_text(), "record": 1}, 201)
+    game = site.call("POST", "/api/games", {"text": path_of("mexica").read_text(), "record": 1}, 201)
     one = visit(390, 844)
     page = one.game(game, "review")
     first = page.locator(".rounds section").nth(1)

@@ -1,10 +1,10 @@
 """Learning from games, over HTTP: lines that are kept beside a game, a turn that is looked at before it stays."""
 
 import json
-from pathlib import Path
 
 import pytest
 from pages import NIM, PERSON, engine
+from played_games import records_of
 
 import mexica_ai as ai
 from mexica_ai.analysis.annotate import evaluate_record, with_evaluations
@@ -14,8 +14,6 @@ from mexica_ai.game.position import Position
 from mexica_ai.game.variations import Line, add, comment
 from mexica_ai.table import TookBack, Turned
 from mexica_ai.web import starts, telling
-
-GAME = Path(__file__).parents[1] / "data" / "games" / "coatl.jsonl"
 
 
 def opened(site, record=NIM):
@@ -210,7 +208,7 @@ def test_kept_words_of_a_line_are_of_the_game_as_it_is_if_it_changes_while_they_
 
 
 def test_random_events_that_a_page_leaves_out_are_drawn(site):
-    record = json.loads(GAME.read_text().splitlines()[0])
+    record = records_of("coatl")[0]
     game = opened(site, record)
     assert record["turns"][6] == ["draw P08", "draw P11", "end"]
     assert record["turns"][7][0].startswith("reveal")

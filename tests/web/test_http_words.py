@@ -3,12 +3,12 @@
 import json
 import random
 import re
-from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
 from pages import PERSON, Process, engine
+from played_games import path_of, records_of
 
 import mexica_ai as ai
 from cext.core.baselines.simple import random_turn
@@ -23,8 +23,6 @@ from mexica_ai.seats import Seat, names_of
 from mexica_ai.table import seen_turn
 from mexica_ai.web import commands, starts
 from mexica_ai.web.telling import Telling
-
-GAME = Path(__file__).parents[1] / "data" / "games" / "mexica.jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +98,7 @@ def test_a_bad_name_is_refused_by_name(page):
 
 
 def test_turns_come_in_words_with_their_rounds_and_points(page):
-    game = page.call("POST", "/api/games", {"text": GAME.read_text(), "record": 1}, 201)
+    game = page.call("POST", "/api/games", {"text": path_of("mexica").read_text(), "record": 1}, 201)
     turns = game["turns"]
     assert turns[0]["words"] == "started at H8"
     assert [turn["round"] for turn in turns[:4]] == ["Start", "Start", "Round 1", "Round 1"]
@@ -176,7 +174,7 @@ def _names_of_cards(game):
 
 
 def test_points_of_others_in_a_turn_that_is_entered_have_names():
-    record = json.loads(GAME.read_text().splitlines()[0])
+    record = records_of("mexica")[0]
     position = ai.Position.from_json(record["start"])
     for turn in record["turns"][:33]:
         position.push(turn)
