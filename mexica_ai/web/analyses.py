@@ -9,7 +9,6 @@ from mexica_ai.analysis.explain import explain
 from mexica_ai.analysis.results import Candidate, Result
 from mexica_ai.game.messages import language, noted, say
 from mexica_ai.game.position import Position
-from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.variations import Turn
 from mexica_ai.seats import names_of
 from mexica_ai.web import pictures
@@ -149,7 +148,6 @@ class Analysis:
             found.append(
                 {
                     "turn": one.turn,
-                    "text": TURN_SEPARATOR.join(one.turn),
                     "visits": one.visits,
                     "value": [round(share, 3) for share in one.value],
                     "expected_scores": [round(score, 1) for score in one.expected_scores],

@@ -112,7 +112,6 @@ class CandidateJson(TypedDict):
     """A turn of an analysis."""
 
     turn: list[str]
-    text: str
     visits: int
     value: list[float]
     expected_scores: list[float]

@@ -293,7 +293,7 @@ def wait_until(condition):
 def test_an_engine_thinks_on_until_it_is_asked_or_closed(game):
     position = start_of(game)
     before = num_threads()
-    with make_engine("mcts,ponder=600,threads=2") as engine:
+    with make_engine("mcts,ponder=600,threads=2,solve=0") as engine:  # a proof of nim's small tree would end it
         turn = engine.best_turn(position.view(position.to_move), Limits(iterations=200), seed=1).turn
         for end in (engine.rest, lambda: engine.best_turn(position, Limits(iterations=50), seed=2), engine.close):
             engine.ponder(position.view(position.to_move), turn)

@@ -41,7 +41,7 @@ function result(page, hints) {
   const found = page.analysis;
   if (!found) return html`<p class="note">${t('Shows the best turns of this position.')}</p>`;
   const newest = found.candidates ?? [];
-  const rows = frozen?.map(old => newest.find(one => one.text === old.text) ?? old) ?? newest;
+  const rows = frozen?.map(old => newest.find(one => same(one.turn, old.turn)) ?? old) ?? newest;
   const list = event => leave(event, page);
   return html`<div class=${page.isLost || !page.isAnalysed ? 'old' : ''}>
     <p class="note">${page.isAnalysed ? nothing : `${t('For another position.')} `}${found.iterations
@@ -85,8 +85,9 @@ const sharesBar = (page, shares) => html`<svg class="shares" viewBox="0 0 100 8"
 
 /** @param {Page} page */
 function row(page, candidate) {
-  const {text, words, turn, line = [], line_words: known = [], visits, value, expected_scores: scores} = candidate;
+  const {words, turn, line = [], line_words: known = [], visits, value, expected_scores: scores} = candidate;
   keepWords(candidate);
+  const text = turn.join('; ');
   const share = value?.[page.mover];
   const isOpen = page.open === text;
   const show = () => point(page, {actions: turn});
@@ -117,7 +118,7 @@ function key(event, page) {
   const {text} = event.target.dataset;
   const way = {ArrowDown: 1, ArrowUp: -1}[event.key];
   if (way) buttons[buttons.indexOf(event.target) + way]?.focus();
-  else if (event.key === 'Enter' && text) page.enterLine([(frozen ?? page.analysis.candidates).find(one => one.text === text).turn]);
+  else if (event.key === 'Enter' && text) page.enterLine([(frozen ?? page.analysis.candidates).find(one => one.turn.join('; ') === text).turn]);
   else return;
   event.preventDefault();
   event.stopPropagation();

@@ -94,7 +94,6 @@ export interface ToldJson {
 /** A turn of an analysis. */
 export interface CandidateJson {
   turn: Array<string>;
-  text: string;
   visits: number;
   value: Array<number>;
   expected_scores: Array<number>;
