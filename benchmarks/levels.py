@@ -30,6 +30,7 @@ GREEDY_SHARE = 0.6
 ANCHORED = 3  # the level that plays `greedy`, too
 SEED = 101
 TIME_S = 60  # a turn; it must not limit the levels
+TOP = 8_000  # iterations of level 10
 
 
 def main():
@@ -37,7 +38,7 @@ def main():
     parser.add_argument("--game", default="mexica", choices=registry.names())
     parser.add_argument("--journals", type=Path, default=Path("levels"), help="folder (default: levels)")
     parser.add_argument("--blocks", type=positive(int), default=50, help="of two games, for each pair (default: 50)")
-    parser.add_argument("--top", type=positive(int), default=8000, help="iterations of level 10 (default: 8000)")
+    parser.add_argument("--top", type=positive(int), default=TOP, help=f"iterations of level 10 (default: {TOP})")
     parser.add_argument("--pairs", type=int, nargs="+", default=range(11), choices=range(11), metavar="LEVEL")
     parser.add_argument("--concurrency", type=positive(int), default=1, help="games at a time (default: 1)")
     parser.add_argument("--json", action="store_true")
@@ -49,14 +50,8 @@ def main():
 
 def measure(args, level):
     """Play a pair, as --pairs names it; return the share and Elo of the level."""
-    both = (level, level - 1) if level > 1 else (level or ANCHORED,)
-    specs = [describe(args, each) for each in both] + ["greedy"] * (2 - len(both))
-    settings = [levels.of(each, args.game) for each in both]
-    options = [levels.search_options(each, args.game) for each in both]
-    weights = weights_for(args.game, None)
-    key = repr((specs, settings, options, getattr(weights, "version", None)))
-    checksum = hashlib.sha256(key.encode()).hexdigest()[:8]
-    journal = args.journals / f"{args.game}-{level}-{checksum}.jsonl"
+    journal = args.journals / journal_name(args.game, level, args.top)
+    specs = specs_of(level, args.top)
     command = [sys.executable, "-P", "-m", "mexica_ai", "arena", "--game", args.game, "--players", "2"]
     command += ["--blocks", str(args.blocks), "--seed", str(SEED), "--time", str(TIME_S), "--journal", str(journal)]
     command += [
@@ -83,10 +78,28 @@ def measure(args, level):
     }
 
 
-def describe(args, level):
-    """Return the engine spec of a level."""
-    limit = f",iterations={args.top}" if level == levels.HIGHEST else ""
-    return f"mcts,level={level},name=L{level}{limit}"
+def journal_name(game, level, top=TOP):
+    """Return the name of the journal of a pair: another one if a level or the weights are not what they were."""
+    both = levels_of(level)
+    settings = [levels.of(each, game) for each in both]
+    options = [levels.search_options(each, game) for each in both]
+    weights = weights_for(game, None)
+    key = repr((specs_of(level, top), settings, options, getattr(weights, "version", None)))
+    checksum = hashlib.sha256(key.encode()).hexdigest()[:8]
+    return f"{game}-{level}-{checksum}.jsonl"
+
+
+def levels_of(level):
+    """Return the levels that play in a pair: two, or one and `greedy`."""
+    return (level, level - 1) if level > 1 else (level or ANCHORED,)
+
+
+def specs_of(level, top):
+    """Return the engine specs of a pair."""
+    both = levels_of(level)
+    limits = (f",iterations={top}" if each == levels.HIGHEST else "" for each in both)
+    specs = [f"mcts,level={each},name=L{each}{limit}" for each, limit in zip(both, limits, strict=True)]
+    return specs + ["greedy"] * (2 - len(both))
 
 
 def is_fit(level, engine):

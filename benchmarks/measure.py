@@ -38,7 +38,7 @@ from pathlib import Path
 import strength
 from common import describe_machine, positive
 from freeze import freeze
-from levels import ANCHORED
+from levels import ANCHORED, journal_name
 
 import mexica_ai as ai
 from mexica_ai.analysis.levels import HIGHEST
@@ -156,7 +156,7 @@ class Step:
         """Return how many games of a step are there, compressed or not."""
         journals = {self.journal}
         if self.kind == "levels":
-            journals = {Path(str(path).removesuffix(".xz")) for path in self.journal.glob("*.jsonl*")}
+            journals = {self.journal / journal_name(self.game, level) for level in range(HIGHEST + 1)}
         lines = sum(map(num_lines, journals))
         return lines * 5 if self.kind == "shares" else lines
 

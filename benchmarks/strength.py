@@ -551,8 +551,8 @@ Matches are played by `mexica-ai arena` ([arena.md](arena.md)). The first engine
 `uct` is the textbook search over single actions, see [search.md](search.md#baselines). Each block of games plays one
 deal with all seatings. Ranges in brackets are 95 % intervals, from the variance between blocks. Shares of the win are
 per seat: with two seats 50 % is equal, with one against three 25 %. A match that a sequential test ended flatters the
-winner a little. Not all steps of the plan have been played, or with all their games: `make strength OPTIONS=--status`
-names the others. Elo is left out where all games were won, or where an older page did not note it. Iterations a turn
+winner a little. `make strength OPTIONS=--status` names steps of the plan that have not been played yet, or not with all
+their games. Elo is left out where all games were won, or where an older page did not note it. Iterations a turn
 are of each engine's own turns, whose positions differ, so they are no measure of its speed.
 
 No engine here has been measured against strong human players.

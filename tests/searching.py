@@ -15,6 +15,12 @@ def run_search(position, limits, *, stop=None, search_class=Search, **settings):
         return run.result()
 
 
+def root_visits(search):
+    """Return the visits of the root of a search, which may be running."""
+    nodes = search.tree()
+    return nodes[0]["visits"] if nodes else 0
+
+
 class FakeRun:
     """A `SearchRun` whose results come from functions of the position, the limits and the other settings."""
 

@@ -9,6 +9,7 @@ import sysconfig
 import time
 
 import pytest
+from searching import root_visits
 
 import mexica_ai as ai
 from mexica_ai.analysis.limits import Limits
@@ -19,7 +20,7 @@ PROGRAM = str(pathlib.Path(sysconfig.get_path("scripts")) / "mexica-ai")
 GUARD_S = 60  # until what must happen has happened, on a busy machine
 
 
-def num_threads(pid="self"):
+def num_threads(pid):
     return len(os.listdir(f"/proc/{pid}/task"))
 
 
@@ -28,12 +29,6 @@ def wait_for(condition):
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
-
-
-def visits_of(search):
-    """The visits of a search that may be running."""
-    nodes = search.tree()
-    return nodes[0]["visits"] if nodes else 0
 
 
 @pytest.fixture
@@ -111,7 +106,7 @@ def test_an_engine_of_the_page_thinks_on_until_it_is_closed():
                     assert player._engine._last is None
                     players.close("game")
                 else:
-                    await asyncio.to_thread(wait_for, lambda last=player._engine._last: visits_of(last) > 500)
+                    await asyncio.to_thread(wait_for, lambda last=player._engine._last: root_visits(last) > 500)
             result = await ask[0](*ask[1:], engines.Stop())
             assert result.iterations == 50
             players.ponder("game", 0, position, result.turn)

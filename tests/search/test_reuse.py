@@ -5,6 +5,7 @@ import os
 import time
 
 import pytest
+from searching import root_visits
 
 import mexica_ai as ai
 from cext.core.search.search import Search
@@ -325,7 +326,7 @@ def test_what_was_thought_in_the_others_time_is_used():
         turn = engine.best_turn(position, Limits(iterations=50), seed=1).turn
         engine.ponder(position, turn)
         position.push(turn)
-        wait_until(lambda: (engine._last.tree() or [{"visits": 0}])[0]["visits"] >= 2000)
+        wait_until(lambda: root_visits(engine._last) >= 2000)
         engine.rest()
         position.push(answer_in(engine._last, position))
         result = engine.best_turn(position, Limits(iterations=50), seed=2)

@@ -3,7 +3,6 @@
 import html.parser
 import io
 import json
-import pathlib
 import re
 
 import pytest
@@ -16,7 +15,6 @@ from mexica_ai.analysis.annotate import NOTE, evaluate_record, recorded_evaluati
 from mexica_ai.cli.main import main
 from mexica_ai.io import files
 
-ROOT = pathlib.Path(__file__).parents[2]
 NIM = {**RECORD, "engines": ["random", 'cmd:"<b>x"']}
 
 

@@ -18,7 +18,6 @@ ROOT = Path(__file__).parents[2]
 GOLDENS = ROOT / "tests" / "data" / "web"
 PERSONS = [PERSON, PERSON]
 MEXICA = "mexica_midgame.json"
-EXAMPLES = ROOT / "examples"
 TURN = ["canal P7-Q7", "canal Q8-Q9", "walk T7", "walk S7", "found 12 O5", "temple 2 P5"]
 
 
