@@ -49,6 +49,7 @@ class GamePool(Executor):
             except BrokenProcessPool:  # it died while idle
                 self._forget(worker)
                 continue
+            _close_reader(worker)
             future.add_done_callback(partial(self._take_back, worker))
             return future
 
@@ -91,6 +92,17 @@ class GamePool(Executor):
             self._forget(worker)
         else:
             self._idle.append(worker)
+
+
+def _close_reader(worker: ProcessPoolExecutor) -> None:
+    """Close this process's copy of the end of the pipe from which a worker, once it has begun, reads its calls.
+
+    Otherwise the thread that writes a large call to a worker that dies would wait for a reader for ever, and Python
+    for that thread at its exit (https://github.com/python/cpython/issues/94777, mended in Python 3.11.5).
+    """
+    calls = getattr(worker, "_call_queue", None)  # None if it has died meanwhile
+    if calls is not None:
+        calls._reader.close()
 
 
 def _processes(worker: ProcessPoolExecutor) -> list[multiprocessing.Process]:

@@ -1,9 +1,12 @@
 """Programs that are kept between games, and processors of games that are played at the same time."""
 
+import multiprocessing
 import os
 import sys
+import threading
 import time
 from collections import Counter
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
@@ -194,3 +197,16 @@ def test_workers_and_their_programs_have_processors_of_their_own():
             future.exception()  # of the call that found it dead, perhaps
         both = [pool.submit(cpus_of_process) for _ in range(2)]
         assert sorted(future.result()[0] for future in both) == [cpus[:1], cpus[1:2]]
+
+
+@pytest.mark.real("processes")
+def test_nothing_waits_for_a_worker_that_died_before_it_had_read_its_call():
+    before = set(threading.enumerate())
+    with GamePool() as pool:
+        future = pool.submit(len, bytes(1 << 22))  # more than a pipe holds
+        for child in multiprocessing.active_children():
+            child.kill()
+        assert isinstance(future.exception(60), BrokenProcessPool)
+    for thread in set(threading.enumerate()) - before:
+        thread.join(60)  # at its exit Python waits for them without end
+        assert not thread.is_alive()

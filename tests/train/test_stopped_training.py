@@ -1,5 +1,6 @@
 """The command `train` when its workers die, or it is interrupted or killed: nothing is lost, and nothing done twice."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -34,11 +35,17 @@ def expected(tmp_path_factory, shipped_weights_of_module):
     return folder
 
 
+@contextlib.contextmanager
 def start(folder, *options, **how):
+    """Start the command; it is killed if it still runs at the end."""
     settings = [f"--{name.replace('_', '-')}={value}" for name, value in vars(SETTINGS).items()]
     command = [Path(sysconfig.get_path("scripts")) / "mexica-ai", "train", "mexica", "--out", folder]
     command = list(map(str, [*command, *settings, *options]))
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def finish(process):
