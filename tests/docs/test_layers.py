@@ -1,6 +1,7 @@
 """The layers of the project import in one direction only, and nothing but a game's own files names a game."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -20,6 +21,7 @@ def module_name(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@functools.cache  # several rules read the same files
 def python_imports(path, *, types=True):
     """Return (module, whether at the top level) for every import of a Python file, with or without those for types."""
     tree = ast.parse(path.read_text())
@@ -90,6 +92,19 @@ def relative(path):
     return path.relative_to(ROOT).as_posix()
 
 
+def broken(paths, is_wrong, imports=imports):
+    """Return "file: module" for each import of some files for which ``is_wrong(path, module)``."""
+    return [f"{relative(path)}: {module}" for path in paths for module in imports(path) if is_wrong(path, module)]
+
+
+def imports_at_run_time(path):
+    return [module for module, _ in python_imports(path, types=False)]
+
+
+def imports_at_the_top(path):
+    return [module for module, is_top in python_imports(path) if is_top]
+
+
 def rows_of_map(readme):
     """Return the rows of the first table of a README: lists of cells, the first of which names a folder or a module."""
     lines = (ROOT / readme).read_text().splitlines()
@@ -126,16 +141,19 @@ def test_few_modules_of_the_package_are_loose():
     assert len(loose - {"__init__.py", "__main__.py"}) <= 6
 
 
-@pytest.mark.parametrize("path", [*sources("mexica_ai"), *sources("server")], ids=relative)
-def test_the_package_imports_only_downwards(path):
-    if path.parent == ROOT / "mexica_ai" and path.name.startswith("__"):  # what users import, and the command
-        return
-    own = place_in(module_name(path), "mexica_ai", PACKAGE)
-    for module, _ in python_imports(path, types=False):
-        if is_within(module, "mexica_ai", "server") and module != "mexica_ai.__version__":
-            place = place_in(module, "mexica_ai", PACKAGE)
-            assert place is not None, "the package itself, through which all could be had"
-            assert PACKAGE.index(place) <= PACKAGE.index(own), f"{module} is above {own}"
+def test_the_package_imports_only_downwards():
+    def is_above(path, module):
+        if not is_within(module, "mexica_ai", "server") or module == "mexica_ai.__version__":
+            return False
+        place = place_in(module, "mexica_ai", PACKAGE)
+        if place is None:  # the package itself, through which all could be had
+            return True
+        return PACKAGE.index(place) > PACKAGE.index(place_in(module_name(path), "mexica_ai", PACKAGE))
+
+    # Those at the top are what users import, and the command.
+    top = set((ROOT / "mexica_ai").glob("__*"))
+    paths = [path for path in [*sources("mexica_ai"), *sources("server")] if path not in top]
+    assert not broken(paths, is_above, imports_at_run_time)
 
 
 def circles(imported):
@@ -183,19 +201,24 @@ def test_circles_are_found(tmp_path, monkeypatch):
     assert circles(imported) == {frozenset({"one", "two", "three"})}
 
 
-@pytest.mark.parametrize("path", sources("cext/core", ".py", ".pyx", ".pxd"), ids=relative)
-def test_the_core_imports_only_downwards_and_names_no_game(path):
-    text = path.read_text().lower()
-    for game in GAMES:
-        assert not re.search(rf"\b{game}\b(?!-ai|_ai)", text), f"names the game {game}"
-    if path.parent.name == "core":  # the check of what was built
-        return
-    own = place_in(module_name(path), "cext", COMPILED)
-    for module in imports(path):
-        assert not is_within(module, "mexica_ai", "server"), module
-        if is_within(module, "cext"):
-            place = place_in(module, "cext", COMPILED)
-            assert COMPILED.index(place) <= COMPILED.index(own), f"{module} is above {own}"
+CORE = sources("cext/core", ".py", ".pyx", ".pxd")
+
+
+def test_the_core_imports_only_downwards():
+    def is_above(path, module):
+        if not is_within(module, "cext"):
+            return is_within(module, "mexica_ai", "server")
+        own = place_in(module_name(path), "cext", COMPILED)
+        return COMPILED.index(place_in(module, "cext", COMPILED)) > COMPILED.index(own)
+
+    # Left out is the check of what was built.
+    assert not broken([path for path in CORE if path.parent.name != "core"], is_above)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_core_names_no_game(game):
+    name = re.compile(rf"\b{game}\b(?!-ai|_ai)", re.IGNORECASE)
+    assert not [relative(path) for path in CORE if name.search(path.read_text())]
 
 
 def test_the_number_of_the_interface_covers_what_games_are_compiled_against():
@@ -212,13 +235,13 @@ def test_the_number_of_the_interface_covers_what_games_are_compiled_against():
     assert headers <= {Path(name).name for name in INTERFACE}
 
 
-@pytest.mark.parametrize("path", sources("cext/games", ".py", ".pyx", ".pxd"), ids=relative)
-def test_a_compiled_game_knows_the_lower_core_and_itself(path):
-    parts = path.relative_to(ROOT / "cext" / "games").parts
-    allowed = [f"cext.{place}" for place in FOR_GAMES] + ([f"cext.games.{parts[0]}"] if len(parts) > 1 else [])
-    for module in imports(path):
-        if is_within(module, "cext", "mexica_ai", "server"):
-            assert is_within(module, *allowed), module
+def test_a_compiled_game_knows_the_lower_core_and_itself():
+    def is_other(path, module):
+        parts = path.relative_to(ROOT / "cext" / "games").parts
+        allowed = [f"cext.{place}" for place in FOR_GAMES] + ([f"cext.games.{parts[0]}"] if len(parts) > 1 else [])
+        return is_within(module, "cext", "mexica_ai", "server") and not is_within(module, *allowed)
+
+    assert not broken(sources("cext/games", ".py", ".pyx", ".pxd"), is_other)
 
 
 NEED_GRPC = (
@@ -230,53 +253,51 @@ NEED_GRPC = (
 )
 
 
-@pytest.mark.parametrize("path", sources("mexica_ai"), ids=relative)
-def test_only_the_client_and_the_grpc_engine_need_grpc(path):
-    if module_name(path) in NEED_GRPC:
-        return
-    is_page = relative(path).startswith("mexica_ai/web/")  # a client of the service, which only a command imports
-    for module, is_top in python_imports(path):
-        assert not is_within(module, "grpc", "grpc_health", "grpc_reflection", "grpc_status", "google"), module
-        assert not is_within(module, "mexica_ai.v1"), module
-        # Those that need them are imported inside the function that needs them.
-        if is_within(module, "mexica_ai.server", *NEED_GRPC):
-            assert is_page or not is_top, f"{module} is imported at the top"
+def test_only_the_client_and_the_grpc_engine_need_grpc():
+    others = [path for path in sources("mexica_ai") if module_name(path) not in NEED_GRPC]
+    grpc = ("grpc", "grpc_health", "grpc_reflection", "grpc_status", "google", "mexica_ai.v1")
+    assert not broken(others, lambda path, module: is_within(module, *grpc))
+    # Those that need it are imported inside the function that needs them; not by the page, a client of the service,
+    # which only a command imports.
+    others = [path for path in others if not relative(path).startswith("mexica_ai/web/")]
+    needing = ("mexica_ai.server", *NEED_GRPC)
+    assert not broken(others, lambda path, module: is_within(module, *needing), imports_at_the_top)
 
 
-@pytest.mark.parametrize("path", sources("mexica_ai"), ids=relative)
-def test_only_what_starts_a_server_imports_it(path):
-    for module in imports(path):
-        if is_within(module, "mexica_ai.server", "server"):
-            assert relative(path) in ("mexica_ai/cli/serve.py", "mexica_ai/web/main.py"), module
+def importers(paths, *packages):
+    """Return which of some files import some packages."""
+    return {relative(path) for path in paths if any(is_within(module, *packages) for module in imports(path))}
 
 
-@pytest.mark.parametrize("path", [*sources("mexica_ai"), *sources("server")], ids=relative)
-def test_only_its_command_imports_the_page(path):
-    if relative(path).startswith("mexica_ai/web/"):
-        return
-    for module, is_top in python_imports(path):
-        if is_within(module, "mexica_ai.web", "starlette", "uvicorn", "sse_starlette"):
-            if relative(path).startswith("server/http/") and not is_within(module, "mexica_ai.web"):
-                continue
-            assert relative(path) == "mexica_ai/cli/web.py", module
-            assert not is_top, f"{module} is imported at the top"
+def test_only_what_starts_a_server_imports_it():
+    found = importers(sources("mexica_ai"), "mexica_ai.server", "server")
+    assert found <= {"mexica_ai/cli/serve.py", "mexica_ai/web/main.py"}
 
 
-@pytest.mark.parametrize("path", sources("server"), ids=relative)
-def test_only_a_server_with_a_port_for_http_imports_its_door(path):
-    if relative(path).startswith("server/http/"):
-        return
-    hidden = {module for module, is_top in python_imports(path, types=False) if not is_top}
-    for module in [module for module, _ in python_imports(path, types=False)]:
-        if is_within(module, "mexica_ai.server.http"):
-            assert relative(path) == "server/app.py", module
-            assert module in hidden, f"{module} is imported at the top"
+def test_only_its_command_imports_the_page():
+    paths = [*sources("mexica_ai"), *sources("server")]
+    others = [path for path in paths if not relative(path).startswith("mexica_ai/web/")]
+    assert importers(others, "mexica_ai.web") <= {"mexica_ai/cli/web.py"}
+    others = [path for path in others if not relative(path).startswith("server/http/")]
+    libraries = ("starlette", "uvicorn", "sse_starlette")
+    assert importers(others, *libraries) <= {"mexica_ai/cli/web.py"}
+    at_top = imports_at_the_top(ROOT / "mexica_ai/cli/web.py")
+    assert not [module for module in at_top if is_within(module, "mexica_ai.web", *libraries)]
 
 
-@pytest.mark.parametrize("path", sources("mexica_ai/web"), ids=relative)
-def test_the_page_knows_neither_the_compiled_layer_nor_messages(path):
-    for module in imports(path):
-        assert not is_within(module, "cext", "grpc", "google", "mexica_ai.v1", "mexica_ai.rpc.wire"), module
+def test_only_a_server_with_a_port_for_http_imports_its_door():
+    others = [path for path in sources("server") if not relative(path).startswith("server/http/")]
+
+    def is_door(path, module):
+        return is_within(module, "mexica_ai.server.http")
+
+    app = [ROOT / "server" / "app.py"]
+    assert not broken([path for path in others if path not in app], is_door, imports_at_run_time)
+    assert not broken(app, is_door, imports_at_the_top)
+
+
+def test_the_page_knows_neither_the_compiled_layer_nor_messages():
+    assert not importers(sources("mexica_ai/web"), "cext", "grpc", "google", "mexica_ai.v1", "mexica_ai.rpc.wire")
 
 
 FILES_AND_CLOCKS = ("os", "pathlib", "shutil", "time", "datetime", "threading", "asyncio", "mexica_ai.io.files")
@@ -288,18 +309,16 @@ def test_what_can_happen_in_a_game_is_decided_without_files_clocks_or_threads(na
         assert not is_within(module, *FILES_AND_CLOCKS, "starlette", "mexica_ai.engines", "mexica_ai.web.store"), module
 
 
-@pytest.mark.parametrize("path", sources("mexica_ai/draw"), ids=relative)
-def test_drawing_knows_nothing_else_of_the_project(path):
-    for module in imports(path):
-        if is_within(module, "mexica_ai", "cext", "server"):
-            assert is_within(module, "mexica_ai.draw"), module
+def test_drawing_knows_nothing_else_of_the_project():
+    def is_other(path, module):
+        return is_within(module, "mexica_ai", "cext", "server") and not is_within(module, "mexica_ai.draw")
+
+    assert not broken(sources("mexica_ai/draw"), is_other)
 
 
-@pytest.mark.parametrize("path", sources("mexica_ai/game"), ids=relative)
-def test_what_a_game_is_knows_nothing_that_uses_it(path):
+def test_what_a_game_is_knows_nothing_that_uses_it():
     above = ("analysis", "arena", "cli", "engines", "env", "rpc", "train", "web", "server", "games")
-    for module in imports(path):
-        assert not is_within(module, *(f"mexica_ai.{name}" for name in above)), module
+    assert not importers(sources("mexica_ai/game"), *(f"mexica_ai.{name}" for name in above))
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -309,19 +328,14 @@ def test_the_picture_of_a_game_needs_neither_a_server_nor_a_page(game):
             assert not is_within(module, "grpc", "mexica_ai.server", "mexica_ai.rpc.client", "mexica_ai.web"), module
 
 
-@pytest.mark.parametrize("path", sources("mexica_ai/games"), ids=relative)
-def test_a_game_in_python_knows_no_other_game(path):
-    parts = path.relative_to(ROOT / "mexica_ai" / "games").parts
-    own = [parts[0]] if len(parts) > 1 else []
-    others = [game for game in GAMES if game not in own]
-    for module in imports(path):
-        assert not is_within(module, *(f"{root}.games.{game}" for root in ("cext", "mexica_ai") for game in others))
+@pytest.mark.parametrize("game", GAMES)
+def test_a_game_in_python_is_known_to_no_other_game(game):
+    others = [path for path in sources("mexica_ai/games") if path.parent.name != game]
+    assert not importers(others, f"cext.games.{game}", f"mexica_ai.games.{game}")
 
 
-@pytest.mark.parametrize("path", sources("server"), ids=relative)
-def test_the_server_does_not_import_the_compiled_layer(path):
-    for module in imports(path):
-        assert not is_within(module, "cext"), module
+def test_the_server_does_not_import_the_compiled_layer():
+    assert not importers(sources("server"), "cext")
 
 
 SCHEDULING = ("admission", "calls", "fair_semaphore", "result_cache", "runner", "scheduler", "slots", "workers")
@@ -392,9 +406,13 @@ def is_neutral(path):
 NEUTRAL = list(filter(is_neutral, [*sources("mexica_ai"), *sources("server"), *sources("cext/core")]))
 
 
-@pytest.mark.parametrize("path", NEUTRAL, ids=relative)
-def test_only_the_registry_and_the_games_themselves_name_a_game(path):
-    named = [f"line {line}: {word!r}" for line, word in words_of(ast.parse(path.read_text())) if games_named(word)]
+def test_only_the_registry_and_the_games_themselves_name_a_game():
+    named = [
+        f"{relative(path)}:{line}: {word!r}"
+        for path in NEUTRAL
+        for line, word in words_of(ast.parse(path.read_text()))
+        if games_named(word)
+    ]
     assert not named, "\n".join(named)
 
 

@@ -83,11 +83,13 @@ const sharesBar = (page, shares) => html`<svg class="shares" viewBox="0 0 100 8"
     svg`<rect x=${100 * shares.slice(0, seat).reduce((sum, one) => sum + one, 0)} width=${100 * share} height="8"
       class="fill-seat${seat}"/>`)}</svg>`;
 
+const textOf = turn => turn.join('; ');
+
 /** @param {Page} page */
 function row(page, candidate) {
   const {words, turn, line = [], line_words: known = [], visits, value, expected_scores: scores} = candidate;
   keepWords(candidate);
-  const text = turn.join('; ');
+  const text = textOf(turn);
   const share = value?.[page.mover];
   const isOpen = page.open === text;
   const show = () => point(page, {actions: turn});
@@ -106,9 +108,9 @@ function row(page, candidate) {
       <ol aria-label=${t('Expected line')}>${line.map((one, index) => {
         const before = [turn, ...line.slice(0, index)];  // the candidate itself comes first
         const show = () => point(page, {line: before, actions: one});
-        return html`<li><button class="link" title=${one.join('; ')} @pointermove=${show} @focus=${show}
+        return html`<li><button class="link" title=${textOf(one)} @pointermove=${show} @focus=${show}
           @click=${() => page.enterLine([...before, one])}>${known[index]?.seat == null ? nothing : seatMark(known[index].seat)}
-          ${told(one.join('; '), known[index]?.words)}</button></li>`;
+          ${told(textOf(one), known[index]?.words)}</button></li>`;
       })}</ol></div>` : nothing}</li>`;
 }
 
@@ -118,7 +120,7 @@ function key(event, page) {
   const {text} = event.target.dataset;
   const way = {ArrowDown: 1, ArrowUp: -1}[event.key];
   if (way) buttons[buttons.indexOf(event.target) + way]?.focus();
-  else if (event.key === 'Enter' && text) page.enterLine([(frozen ?? page.analysis.candidates).find(one => one.turn.join('; ') === text).turn]);
+  else if (event.key === 'Enter' && text) page.enterLine([(frozen ?? page.analysis.candidates).find(one => textOf(one.turn) === text).turn]);
   else return;
   event.preventDefault();
   event.stopPropagation();
