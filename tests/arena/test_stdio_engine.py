@@ -347,19 +347,16 @@ def test_a_program_that_fails_is_a_search_error(tmp_path, body, reason, mentions
 
 
 @pytest.mark.real("processes")
-@pytest.mark.parametrize(
-    ("hello", "mentions"),
-    [
+def test_a_program_that_greets_badly_is_no_engine(tmp_path):
+    for hello, mentions in (
         ("{}", "greeting"),
         ('{"hello": 2, "games": []}', "greeting"),
         ("hi", "JSON object"),
         ('{"hello": 1, "name": "caf\udce9", "games": ["mexica"]}', "caf.*it is not UTF-8; expected a JSON object"),
-    ],
-)
-def test_a_program_that_greets_badly_is_no_engine(tmp_path, hello, mentions):
-    with pytest.raises(SearchError, match=mentions) as caught:
-        fake(tmp_path, "time.sleep(30)", hello=hello)
-    assert caught.value.reason == "ENGINE_PROTOCOL"
+    ):
+        with pytest.raises(SearchError, match=mentions) as caught:
+            fake(tmp_path, "time.sleep(30)", hello=hello)
+        assert caught.value.reason == "ENGINE_PROTOCOL"
 
 
 @pytest.mark.real("processes")

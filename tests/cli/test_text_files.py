@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from here import Here
 from nim_game import NIM, RECORD
 
 import mexica_ai as ai
@@ -69,11 +70,13 @@ JOURNAL = {"journal": (lambda path: read_journal(str(path)), None)}
 def journal(tmp_path_factory):
     path = tmp_path_factory.mktemp("journal") / "games.jsonl"
     command = f"arena --game nim --engine greedy --engine random --iterations 1 --blocks 1 --journal {path}"
-    assert main(command.split()) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mexica_ai.arena.pool.GamePool", Here)
+        assert main(command.split()) == 0
     return path.read_text()
 
 
-@pytest.fixture(params=[*READERS, pytest.param("journal", marks=pytest.mark.real("processes"))])
+@pytest.fixture(params=[*READERS, "journal"])
 def reader(request):
     """A function that reads a file, and the text of a good one."""
     if request.param == "journal":

@@ -59,7 +59,6 @@ def test_the_workflow_says_that_it_has_not_run():
         assert (ROOT / path).exists(), path
 
 
-@pytest.mark.real("processes")
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
 def test_scripts_have_one_style(script):
     """Lower case with dashes, without a suffix; executable; a shebang; words that say what it does, and its usage."""
@@ -71,8 +70,14 @@ def test_scripts_have_one_style(script):
     head = text.split("\n\n\n")[0] if "python" in first else text.partition("\nset -")[0]
     assert f"Usage: {script.name}" in head
     if first == "#!/bin/sh":
-        assert subprocess.run(["sh", "-n", script]).returncode == 0
         assert re.search(r"^set -eu$", text, re.MULTILINE)
+
+
+@pytest.mark.real("processes")
+def test_the_shell_can_read_its_scripts():
+    for script in SCRIPTS:
+        if script.read_text().startswith("#!/bin/sh\n"):
+            assert subprocess.run(["sh", "-n", script]).returncode == 0
 
 
 @pytest.mark.real("processes")
