@@ -15,6 +15,7 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
+from failing_games import die, hang_in_native_code, play_or_die, play_or_end
 from here import Here
 
 import mexica_ai as ai
@@ -345,33 +346,6 @@ def test_a_clock_bounds_the_whole_game(tmp_path):
 
 
 # Worker processes
-
-
-def play_or_die(task):
-    """Die in place of the first engine's worker, as long as engines are not isolated."""
-    if task.game.seating[0] == 0 and not task.isolated:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return play_game(task)
-
-
-def play_or_end(task):
-    """Like `play_or_die`, with SIGTERM."""
-    if task.game.seating[0] == 0 and not task.isolated:
-        os.kill(os.getpid(), signal.SIGTERM)
-    return play_game(task)
-
-
-def die(task):
-    os._exit(1)
-
-
-def hang_in_native_code(task):
-    """Act like an engine that ignores its stop flag, unless engines are isolated."""
-    if not task.isolated:
-        play.KILL_AFTER_S = 0.2
-        with play._watchdog.watch(0.1, 0.1):
-            time.sleep(1000)
-    return play_game(task)
 
 
 def sleep_with_child(path):

@@ -230,9 +230,8 @@ def test_turns_of_others_show_no_more_than_a_seat_knows(game):
     for seed in range(12):
         played, rng = session(game), random.Random(seed)
         while not played.position.is_over and len(played.position.history) < 60:
-            before = played.position.copy()
-            turn = before.draw(seed) if before.is_chance else [rng.choice(before.legal_actions())]
-            before = played.position.copy()
+            before, drawn = played.position.copy(), played.position.copy()
+            turn = drawn.draw(seed) if drawn.is_chance else [rng.choice(before.legal_actions())]
             mover = before.to_json()["to_move"]
             played.position.push(turn, partial=True)
             after = played.position
@@ -240,8 +239,9 @@ def test_turns_of_others_show_no_more_than_a_seat_knows(game):
             (shown,) = seen_turn(before, turn, 1 - mover)
             verb, *operands = turn[0].split()
             # What the mover has and the other seat sees nowhere is not in the text that it gets.
-            secret = [word for word in operands if f'"{word}"' in hand(before, mover) + hand(after, mover)]
-            views = json.dumps([each.view(1 - mover).to_json() for each in (before, after)])
+            hands = hand(before, mover) + hand(after, mover) if operands else ""
+            secret = [word for word in operands if f'"{word}"' in hands]
+            views = json.dumps([each.view(1 - mover).to_json() for each in (before, after)]) if secret else ""
             unseen = [word for word in secret if f'"{word}"' not in views]
             assert not set(unseen) & set(shown.split()), turn
             hidden += shown != turn[0]

@@ -384,16 +384,25 @@ def test_levels_fit_or_do_not(monkeypatch, level, share, elo, fits):
 
 
 @pytest.mark.real("processes")
-def test_calibration(tmp_path):
+def test_calibration(tmp_path, calibrating, monkeypatch, capsys):
     path, fitted = tmp_path / "games.jsonl", tmp_path / "map.json"
     args = ("--game", "coatl", "--data", path)
     plan = ("--iterations", 64, "--players", 2, "--scale", 0.004)
+
+    def run_here(*args):
+        monkeypatch.setattr(sys, "argv", ["calibration.py", *map(str, args)])
+        try:
+            code = calibrating.main()
+        except SystemExit as error:
+            code = error.code
+        return code, capsys.readouterr()
+
     for game in ("mexica", "coatl"):
         done = run("calibration.py", "collect", "--game", game, "--data", path, *plan, "--part", "fit")
         assert done.returncode == 0, done.stderr
     assert run("calibration.py", "collect", *args, *plan).returncode == 0
     before = path.read_bytes()
-    assert run("calibration.py", "collect", *args, *plan).returncode == 0
+    assert not run_here("collect", *args, *plan)[0]
     assert path.read_bytes() == before  # complete
     batches = [json.loads(line) for line in before.splitlines()]
     assert [(batch["game"], batch["made"]["part"]) for batch in batches] == [
@@ -403,8 +412,8 @@ def test_calibration(tmp_path):
     ]
     for batch in batches:
         assert all((game["number"] % 5 == 0) is (batch["made"]["part"] == "test") for game in batch["games"])
-    done = run("calibration.py", "fit", *args, "--map", fitted)
-    assert done.returncode == 0, done.stderr
+    code, shown = run_here("fit", *args, "--map", fitted)
+    assert not code, shown.err
     version = registry.get("coatl").weights().version
     assert json.loads(fitted.read_text())["weights"] == version
     done = run("calibration.py", "test", *args, "--map", fitted, "--json")
@@ -415,12 +424,18 @@ def test_calibration(tmp_path):
     assert all(row["from"] <= row["published"] <= row["from"] + 0.1 for row in found["tenths"])
     assert list(found["weights"]) == ["constant", "leaf", "search - leaf"]
     assert found["step"]["turns"] > 100
-    assert "| to move | from 0." in run("calibration.py", "test", *args, "--map", fitted).stdout
+    assert "| to move | from 0." in run_here("test", *args, "--map", fitted)[1].out
     fitted.write_text(fitted.read_text().replace(version, "0" * 12))
-    assert "fitted with weights 000000000000" in run("calibration.py", "test", *args, "--map", fitted).stderr
+
+    def refused(*args):
+        code, shown = run_here(*args)
+        assert code
+        return f"{code} {shown.err}"
+
+    assert "fitted with weights 000000000000" in refused("test", *args, "--map", fitted)
     path.write_bytes(before.replace(version.encode(), b"0" * 12))
-    assert f"by weights {version}" in run("calibration.py", "test", *args).stderr
-    assert "nim has no weights to evaluate with" in run("calibration.py", "fit", "--game", "nim", "--data", path).stderr
+    assert f"by weights {version}" in refused("test", *args)
+    assert "nim has no weights to evaluate with" in refused("fit", "--game", "nim", "--data", path)
 
 
 @pytest.fixture
@@ -618,7 +633,7 @@ def test_bench_arena(as_json):
 @pytest.mark.slow
 def test_bench_server():
     args = ("--clients", 4, "--heavy", 3, "--memory", 2)
-    found = figures("bench_server.py", "--seconds", 2, *args)
+    found = figures("bench_server.py", "--seconds", 1, *args)
     assert sum(found["outcomes"]["BestTurn"].values()) > 0
     assert found["methods"]["Health.Check"]["calls"] > 0
     assert found["rejected_ms"]["over_50_ms"] <= found["rejected_ms"]["calls"]
@@ -689,7 +704,7 @@ def test_trees_are_merged_by_visits():
 
 @pytest.mark.real("processes")
 def test_attack_drain():
-    found = figures("attack_drain.py", "--seconds", 4, "--callers", 3, "--grace", 1)
+    found = figures("attack_drain.py", "--seconds", 2, "--callers", 3, "--grace", 1)
     assert found["lost"] == 0
     assert found["calls"] == found["outcomes"]["OK"]["calls"] > 0
     assert (found["long_search"], found["exit_code"]) == ("STOP_REASON_STOPPED", 0)

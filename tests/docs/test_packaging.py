@@ -1,5 +1,6 @@
 """What is installed: extras and what is said without them, completion, the manual page, what a source archive holds."""
 
+import json
 import os
 import re
 import subprocess
@@ -10,6 +11,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
+from mexica_ai.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
@@ -33,21 +36,36 @@ OPTIONAL = {
 POSITION = str(ROOT / "examples" / "nim.json")
 
 
-def without(packages, *args, **options):
-    """Run the command where packages are not installed."""
-    code = (
-        "import sys\n"
-        f"sys.modules.update(dict.fromkeys({packages}))\n"
-        "from mexica_ai.cli.main import main\n"
-        f"sys.exit(main({list(map(str, args))}))\n"
-    )
-    return subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=120, **options)
+# Runs commands, each in a fork and without some packages; none of them is there while the command is imported.
+FORKS = """
+import json, os, sys
+cases = json.loads(sys.argv[1])
+sys.modules.update(dict.fromkeys(sum((packages for packages, _ in cases), [])))
+from mexica_ai.cli.main import main
+for number, (packages, args) in enumerate(cases):
+    if not os.fork():
+        for stream, name in enumerate(("out", "err"), 1):
+            os.dup2(os.open(f"{number}.{name}", os.O_WRONLY | os.O_CREAT), stream)
+        for name in [name for name, module in sys.modules.items() if module is None and name not in packages]:
+            del sys.modules[name]
+        sys.exit(main(args))
+    print(os.waitstatus_to_exitcode(os.wait()[1]), flush=True)
+"""
+
+
+def run_without(cases, folder):
+    """Run commands, given with the packages that are not installed; return exit code, output and errors of each."""
+    text = json.dumps([[packages, list(map(str, args))] for packages, args in cases])
+    command = [sys.executable, "-P", "-c", FORKS, text]
+    done = subprocess.run(command, input="quit\n", capture_output=True, text=True, timeout=120, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    codes = map(int, done.stdout.split())
+    return [(code, *((folder / f"{n}.{name}").read_text() for name in ("out", "err"))) for n, code in enumerate(codes)]
 
 
 @pytest.mark.real("processes")
-@pytest.mark.parametrize(
-    "args",
-    [
+def test_numpy_and_rich_are_enough(tmp_path):
+    commands = [
         ("best", POSITION, "--iterations", 20, "--explain"),
         ("analyze", POSITION, "--iterations", 20),
         ("show", POSITION, "--svg", "-"),
@@ -56,19 +74,17 @@ def without(packages, *args, **options):
         ("play", POSITION),
         ("engine", "--help"),
         ("train", "--help"),
-    ],
-    ids=lambda args: args[0],
-)
-def test_numpy_and_rich_are_enough(args, tmp_path):
-    done = without([name for names in OPTIONAL.values() for name in names], *args, input="quit\n", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
+    ]
+    packages = [name for names in OPTIONAL.values() for name in names]
+    found = run_without([(packages, args) for args in commands], tmp_path)
+    assert not [
+        (args, code, err) for args, (code, out, err) in zip(commands, found, strict=True) if code != 0 or not out
+    ]
 
 
 @pytest.mark.real("processes")
-@pytest.mark.parametrize(
-    ("extra", "args"),
-    [
+def test_a_command_says_which_extra_it_needs(tmp_path):
+    cases = [
         ("arena", ("arena", "--engine", "random", "--engine", "random", "--blocks", 1)),
         ("client", ("client", "info")),
         ("server", ("serve", "--check-config")),
@@ -82,14 +98,14 @@ def test_numpy_and_rich_are_enough(args, tmp_path):
         ("web", ("web", "--no-open")),
         ("spiel", ("best", POSITION, "--engine", "spiel:random")),
         ("data", ("export", "games.jsonl", "--out", "data")),
-    ],
-)
-def test_a_command_says_which_extra_it_needs(extra, args, tmp_path):
-    done = without(OPTIONAL[extra], *args, cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (1, ""), done
-    assert done.stderr.endswith(f"pip install 'mexica-ai[{extra}]'\n")
-    assert done.stderr.count("\n") == 1
-    assert extra in EXTRAS
+    ]
+    found = run_without([(OPTIONAL[extra], args) for extra, args in cases], tmp_path)
+    failed = []
+    for (extra, args), (code, out, err) in zip(cases, found, strict=True):
+        says = err.endswith(f"pip install 'mexica-ai[{extra}]'\n") and err.count("\n") == 1
+        if not says or (code, out) != (1, "") or extra not in EXTRAS:
+            failed.append((extra, args, code, out, err))
+    assert not failed
 
 
 def test_every_extra_is_in_all():
@@ -99,22 +115,23 @@ def test_every_extra_is_in_all():
 
 
 @pytest.mark.real("processes")
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh"])
-def test_completion_knows_commands_and_options(shell):
-    done = without([], "completion", shell)
-    assert done.stderr == ""
-    words = ["analyze", "annotate"] + ["iterations", "max-slots-per-caller"] * (shell != "tcsh")
-    assert all(word in done.stdout for word in words)
-    if shell == "bash":
-        assert subprocess.run(["bash", "-n"], input=done.stdout, text=True, check=True).returncode == 0
+def test_completion_knows_commands_and_options(tmp_path):
+    shells = ["bash", "zsh", "fish", "tcsh"]
+    found = run_without([([], ("completion", shell)) for shell in shells], tmp_path)
+    for shell, (_, out, err) in zip(shells, found, strict=True):
+        assert err == "", shell
+        words = ["analyze", "annotate"] + ["iterations", "max-slots-per-caller"] * (shell != "tcsh")
+        assert [word for word in words if word not in out] == [], shell
+        if shell == "bash":
+            assert subprocess.run(["bash", "-n"], input=out, text=True, check=True).returncode == 0
 
 
 @pytest.mark.real("processes")
-def test_the_manual_page_has_every_command_and_option():
-    page = without([], "man").stdout.replace("\\-", "-")
+def test_the_manual_page_has_every_command_and_option(tmp_path):
+    ((_, page, _),) = run_without([([], ("man",))], tmp_path)
+    page = page.replace("\\-", "-")
     assert page.startswith(".TH MEXICA-AI")
-    for command in re.findall(r"^mexica-ai (\S+)", without([], "--help").stdout, re.MULTILINE):
-        assert command in page
+    assert [command for command in COMMANDS if f"mexica-ai {command}" not in page] == []
     assert all(option in page for option in ("--iterations", "--max-slots-per-caller", "--journal"))
 
 

@@ -18,8 +18,12 @@ GAMES = registry.names()
 
 def check(picture):
     root = ET.fromstring(picture)
-    assert {element.tag.removeprefix("{http://www.w3.org/2000/svg}") for element in root.iter()} <= ALLOWED
-    assert not any(key.startswith("on") for element in root.iter() for key in element.attrib)
+    tags, keys = set(), set()
+    for element in root.iter():
+        tags.add(element.tag)
+        keys.update(element.attrib)
+    assert {tag.removeprefix("{http://www.w3.org/2000/svg}") for tag in tags} <= ALLOWED
+    assert not any(key.startswith("on") for key in keys)
     assert len(picture) < 2_000_000
 
 
@@ -34,7 +38,7 @@ def positions(game):
 def test_positions_spoiled_anywhere_are_drawn(game):
     parts, rng = registry.get(game), random.Random(game)
     for start in positions(game):
-        for _ in range(60):
+        for _ in range(20):
             data = copy.deepcopy(start)
             for _ in range(rng.choice((1, 1, 2, 5))):
                 spoil(data, rng)

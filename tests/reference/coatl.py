@@ -9,7 +9,9 @@ Cards and pieces lie in lists that only count how often something is there; JSON
 """
 
 import copy
+import functools
 import itertools
+import json
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -828,8 +830,7 @@ class State:
             return False
         if assigned.view(seat) != self.view(seat):
             return False
-        start, moves = State.from_json(self.start), self.seen(seat)
-        faces_seen, ways = _faces_seen(start, moves, seat), _ways_of_faces(start, moves, seat)
+        start, moves, faces_seen, ways = _past(json.dumps([self.start, self.seen(seat), seat]))
         shown = [(f"hand {by}", card) for by, other in enumerate(start.seats) for card in other.shown]
         todo = [(len(moves), _unmark(assigned.world(), seat, faces_seen[-1]))]
         reached = set(todo)
@@ -845,6 +846,14 @@ class State:
                     reached.add(earlier)
                     todo.append(earlier)
         return False
+
+
+@functools.lru_cache(maxsize=8)
+def _past(log: str) -> tuple:
+    """Return what `consistent` needs of a log, which is the same for all positions that it is asked about."""
+    position, moves, seat = json.loads(log)
+    start = State.from_json(position)
+    return start, moves, _faces_seen(start, moves, seat), _ways_of_faces(start, moves, seat)
 
 
 def _visible_cards(state: State, seat: int) -> list[tuple[str, str]]:
@@ -864,7 +873,7 @@ def _faces_seen(start: State, moves: list[tuple], seat: int) -> list[set[str]]:
     return faces_seen
 
 
-def _ways_of_faces(start: State, moves: list[tuple], seat: int) -> list[dict[str, set[tuple]]]:
+def _ways_of_faces(start: State, moves: list[tuple], seat: int) -> list[dict[str, frozenset[tuple]]]:
     """Return, for each face on its own, where its copies may be, before each move and at the end.
 
     This only keeps the search short: a world with a face elsewhere cannot be taken back to the start.
@@ -875,10 +884,10 @@ def _ways_of_faces(start: State, moves: list[tuple], seat: int) -> list[dict[str
     for place, card in _visible_cards(start, seat):
         visible[card].append(place)
     ways = {
-        face: {
+        face: frozenset(
             tuple(sorted([*visible[face], *places]))
             for places in itertools.combinations_with_replacement(hidden, card["copies"] - len(visible[face]))
-        }
+        )
         for face, card in PROPHECIES.items()
     }
     steps = [ways]
@@ -886,21 +895,23 @@ def _ways_of_faces(start: State, moves: list[tuple], seat: int) -> list[dict[str
         number = cards if isinstance(cards, int) else len(cards)
         sizes[origin] -= number
         sizes[target] += number
-        after = {}
+        after, known = {}, {}  # many faces have been where others have
         for face, before in ways.items():
-            may_move = range(number + 1) if isinstance(cards, int) else [cards.count(face)]
-            after[face] = {
-                tuple(sorted([*_without(places, [origin] * moved), *[target] * moved])) if moved else places
-                for places in before
-                for moved in may_move
-                if moved <= places.count(origin) <= moved + sizes[origin]
-            }
+            may_move = range(number + 1) if isinstance(cards, int) else range(cards.count(face), cards.count(face) + 1)
+            if (before, may_move) not in known:
+                known[before, may_move] = frozenset(
+                    tuple(sorted([*_without(places, [origin] * moved), *[target] * moved])) if moved else places
+                    for places in before
+                    for moved in may_move
+                    if moved <= places.count(origin) <= moved + sizes[origin]
+                )
+            after[face] = known[before, may_move]
         ways = after
         steps.append(ways)
     return steps
 
 
-def _is_way(world: tuple, ways: dict[str, set[tuple]]) -> bool:
+def _is_way(world: tuple, ways: dict[str, frozenset[tuple]]) -> bool:
     """Return whether each face of a world, but for those unmarked, is where it may be."""
     places: dict[str, list[str]] = {}
     for place, card in world:

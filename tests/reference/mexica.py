@@ -344,7 +344,7 @@ class Table:
         after = self.board.copy()
         after.lay(self.to_move, action)
         return any(
-            self.board.is_mobile(seat) and not after.is_mobile(seat)
+            not after.is_mobile(seat) and self.board.is_mobile(seat)
             for seat in range(self.players)
             if seat != self.to_move
         )

@@ -22,7 +22,7 @@ from mexica_ai.games.coatl import facts, notation
 from mexica_ai.train.weights import weights_spec
 
 SPEC = weights_spec("coatl")
-DRAWS = 20_000
+DRAWS = 8_000
 LEAST_P = 1e-3  # the draws are seeded, so a test passes always or never
 
 

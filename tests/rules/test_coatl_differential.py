@@ -98,8 +98,8 @@ class Lockstep:
         reference = Reference.new_game(players, rng, **options)
         position = reference.to_json()
         state = notation.parse_position(position, "$")
+        assert notation.format_position(state) == position
         while True:
-            assert notation.format_position(state) == position
             self.remember(position, state)
             legal = reference.legal_actions()
             assert sorted(map(notation.format_action, state.legal_actions())) == legal, json.dumps(position)
@@ -135,7 +135,7 @@ class Lockstep:
             assert state.turn == turn + (ends and not before["pending"]), f"{action} in {json.dumps(before)}"
             assert GAME.scores(state) == reference.scores()
             self.seen.update(set(events(before, action, position)))
-            if rng.random() < 0.05:
+            if rng.random() < 0.02:
                 self.check_views(rng, reference, state)
         assert [seat for seat, share in enumerate(state.returns()) if share > 0] == reference.winners()
         self.seen.update([f"{players} seats", f"{len(reference.winners())} winners"])

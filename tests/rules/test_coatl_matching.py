@@ -28,7 +28,7 @@ SCALE = int(os.environ.get("MEXICA_AI_WALKS", "1"))
 SEED = int(os.environ.get("MEXICA_AI_SEED", "49"))
 COLOURS = CARDS["colours"]
 FACES, TEMPLE_NAMES = list(PROPHECIES), list(TEMPLES)
-WORDS = 100_000 * SCALE
+WORDS = 50_000 * SCALE
 MAX_LENGTH = 14
 CARDS_A_WORD = 3  # its own, and others
 LEAST = 30  # times that each face reaches and misses each level, complete and with open ends
@@ -76,11 +76,12 @@ def level(face, times):
 def test_all_faces_on_many_random_coatls():
     rng = random.Random(SEED)
     reached = Counter()
+    taken = [each for ends in ENDS[1:] for each in (COMPLETE, ends)]  # as many complete ones as open ones
     for number in range(WORDS):
         own = FACES[number % len(FACES)]
         word = random_word(rng, PROPHECIES[own]["pattern"])
         pieces = as_pieces(word)
-        ends = ENDS[number // len(FACES) % len(ENDS)]
+        ends = taken[number // len(FACES) % len(taken)]
         for face in [own, *rng.sample(FACES, CARDS_A_WORD - 1)]:
             index = FACES.index(face)
             times = prophecy_times(face, word, ends)
@@ -90,7 +91,7 @@ def test_all_faces_on_many_random_coatls():
             assert can_play == (level(face, times) > 0), f"{face} on {word}, {ends}"
             reached[face, ends != COMPLETE, level(face, times)] += 1
     for face in FACES:
-        assert sum(number for (other, *_), number in reached.items() if other == face) > 5000
+        assert sum(number for (other, *_), number in reached.items() if other == face) > WORDS // 20
         for has_open_ends in (False, True):
             for number in range(len(PROPHECIES[face]["levels"]) + 1):
                 assert reached[face, has_open_ends, number] >= LEAST, (face, has_open_ends, number)

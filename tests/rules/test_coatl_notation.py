@@ -963,7 +963,7 @@ def walk(rng, *, num_steps):
 
 @pytest.mark.slow
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=5)
+@settings(max_examples=3)
 def test_every_position_of_a_game_is_printed_and_read_back(rng):
     for state in walk(rng, num_steps=100):
         data = notation.format_position(state)

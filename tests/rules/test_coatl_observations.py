@@ -6,7 +6,6 @@ these.
 """
 
 import contextlib
-import copy
 import itertools
 import os
 import random
@@ -216,7 +215,7 @@ def possible_positions(reference, viewer):
                 yield (chosen, *rest)
 
     for world in deal(0, [*reference.deck, *itertools.chain(*true)]):
-        dealt = copy.deepcopy(position)
+        dealt = position | {"seats": [dict(seat) for seat in position["seats"]]}
         for (number, key, known), cards in zip(places, world, strict=True):
             dealt["seats"][number][key] = sorted([*known, *cards])
         if reference.consistent(viewer, dealt):

@@ -14,7 +14,7 @@ from cext.core.baselines.simple import random_turn
 from cext.core.contract.game import CHANCE
 
 GAMES = 60
-ALIKE = 2  # states with the same legal verbs that are looked at
+ALIKE = 1  # states with the same legal verbs that are looked at
 DRAWS = 2_000
 LEAST_P = 1e-5  # the draws are seeded, so a test passes always or never
 LEAST_EXPECTED = 5  # rarer actions are counted together, by verb

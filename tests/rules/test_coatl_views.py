@@ -21,8 +21,8 @@ REFUSED = json.loads((TESTS / "data" / "coatl_view_refused.json").read_text())["
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_games_from_every_seat(seed):
-    count, _ = coatl_views.run(600, seed)
-    assert count["positions"] == 600
+    count, _ = coatl_views.run(300, seed)
+    assert count["positions"] == 300
     assert count["with a memory"] > 100
 
 

@@ -20,7 +20,7 @@ KINDS = {
 }
 
 
-def positions(game, seeds=2, keep=6):
+def positions(game, seeds=2, keep=15):
     for seed in range(seeds):
         rng = random.Random(seed)
         position = ai.new_game(game, players=2 + seed, seed=seed)

@@ -54,7 +54,7 @@ def test_paths_are_unique_and_none_continues_another(game):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_the_picture_has_every_target(game):
-    for position in games(game, 3, 8):
+    for position in games(game, 3, 20):
         shown = set(TARGET.findall(position.svg(theme="page", targets=True)))
         clicked = {target for path in paths_of(position).values() for target in path[1:]}
         assert {target for target in clicked if not target.startswith(MENU)} <= shown

@@ -18,7 +18,7 @@ import mexica_ai
 
 SCALE = int(os.environ.get("MEXICA_AI_WALKS", "1"))
 SEED = int(os.environ.get("MEXICA_AI_SEED", "1325"))
-SCRAMBLES, STEPS, ENDINGS, GAMES = 120 * SCALE, 12, 200 * SCALE, 2 * SCALE
+SCRAMBLES, STEPS, ENDINGS, GAMES = 80 * SCALE, 12, 200 * SCALE, 2 * SCALE
 
 MUST_OCCUR = [
     "2 seats", "3 seats", "4 seats", "larger pool", "other pool", "raised neutral levels", "place",

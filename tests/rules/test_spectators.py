@@ -11,7 +11,7 @@ from mexica_ai.game.text_forms import SPECTATOR
 HIDING = ("coatl", "tzolkin")
 
 
-def positions(game, players, seed, keep=8):
+def positions(game, players, seed, keep=20):
     rng, position = random.Random(seed), ai.new_game(game, players=players, seed=seed)
     while not position.is_over:
         if rng.random() * keep < 1:

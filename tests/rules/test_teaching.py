@@ -192,7 +192,7 @@ def test_the_tiles_of_tzolkin_are_explained():
 @pytest.mark.parametrize("game", GAMES)
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_a_score_sheet_adds_up_to_the_scores_of_random_games(game, players):
-    for seed in range(4):
+    for seed in range(2):
         start, end, turns = play(game, players, seed)
         rows = teaching.score_rows(start, turns)
         assert [sum(row.points[seat] for row in rows) for seat in range(players)] == end.scores

@@ -40,8 +40,8 @@ class Lockstep:
     def play(self, rng, players, leaning, whole_points):
         position = new_game(rng, players, leaning, whole_points)
         state = notation.parse_position(position, "$")
+        assert notation.format_position(state) == position
         while True:
-            assert notation.format_position(state) == position
             self.remember(position, state)
             legal = reference.legal_actions(position)
             numbers = state.legal_actions()

@@ -21,7 +21,7 @@ from mexica_ai.server.slots import BusyError
 DEPLOY = Path(__file__).parents[2] / "examples" / "deploy"
 NIM = ai.new_game("nim", piles=[7, 6, 5])
 TIME_S, DEADLINE_S = 0.3, 0.6
-WINDOW_S = 120.0
+WINDOW_S = 60.0
 TOLERANCE = 0.1  # of Kubernetes
 PODS = 2
 

@@ -130,7 +130,7 @@ JSONS = st.recursive(
 )
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(path=st.sampled_from(PATHS), body=st.dictionaries(st.sampled_from(FIELDS), JSONS, max_size=4))
 def test_any_json_is_answered(http, path, body):
     answer = http.post(f"/v1/{path}", json=body)

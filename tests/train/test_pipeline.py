@@ -19,7 +19,7 @@ from mexica_ai.train.settings import SMALL, Settings
 
 GAME = "coatl"
 SETTINGS = Settings(
-    games=10, players="2,4", iterations=2, deep=40, walks=8, rollouts=2, rollout_iterations=1, networks=2, epochs=2,
+    games=10, players="2,4", iterations=2, deep=12, walks=4, rollouts=2, rollout_iterations=1, networks=2, epochs=2,
     match=2, match_iterations=3,
 )  # fmt: skip
 FILES = [
@@ -60,14 +60,14 @@ def test_a_run_makes_weights_with_their_provenance(finished):
     found = weights.provenance
     assert {step: found[step] for step in pipeline.STEPS} == figures
     assert found["refined"] == registry.get(GAME).weights().sha256
-    assert (found["generate"]["games"], found["generate"]["walks"]) == (10, 8)
+    assert (found["generate"]["games"], found["generate"]["walks"]) == (10, 4)
     assert {players: figures["games"] for players, figures in found["match"].items()} == {"2": 2, "4": 4}
     assert set(found["value"]["seats"]) <= {"2", "4"}
     assert found["policy"]["in_use"] > found["policy"]["entropy"]
     assert found["policy"]["decisions"][positions.TRAIN] > 100
-    assert found["settings"]["deep"] == 40
+    assert found["settings"]["deep"] == 12
     assert found["command"].startswith("mexica-ai train coatl --out FOLDER --games 10 ")
-    assert "--deep 40" in found["command"]
+    assert "--deep 12" in found["command"]
 
 
 def test_the_network_with_the_least_loss_on_games_that_select_goes_on(finished):
@@ -91,13 +91,13 @@ NONE_FITTED = {"network 0": 1, "network 1": 1, "policy": 1} | NONE_PLAYED
     ("kept", "torn", "begun"),
     [
         ([], "games.jsonl", {"games": 5, "walks": 0} | NONE_FITTED),
-        (["games.jsonl"], "probes.jsonl", {"games": 10, "walks": 4} | NONE_FITTED),
-        ([*DATA, "value-0.json"], None, {"games": 10, "walks": 8, "network 1": 1, "policy": 1} | NONE_PLAYED),
-        ([*DATA, "value.json"], None, {"games": 10, "walks": 8, "policy": 1} | NONE_PLAYED),
+        (["games.jsonl"], "probes.jsonl", {"games": 10, "walks": 2} | NONE_FITTED),
+        ([*DATA, "value-0.json"], None, {"games": 10, "walks": 4, "network 1": 1, "policy": 1} | NONE_PLAYED),
+        ([*DATA, "value.json"], None, {"games": 10, "walks": 4, "policy": 1} | NONE_PLAYED),
         (
             [*DATA, "value.json", "policy.json"],
             "match-4.jsonl",
-            {"games": 10, "walks": 8} | NONE_PLAYED | {"match, 4 seats": 2},
+            {"games": 10, "walks": 4} | NONE_PLAYED | {"match, 4 seats": 2},
         ),
     ],
 )
@@ -236,7 +236,7 @@ def test_every_setting_is_an_option_of_the_command(folder, finished, capsys):
     options = [f"--{name.replace('_', '-')}={setting}" for name, setting in vars(SETTINGS).items()]
     assert main(["train", GAME, "--out", str(folder), *options]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "generate: 10 games in games.jsonl, 8 walks in probes.jsonl"
+    assert lines[0] == "generate: 10 games in games.jsonl, 4 walks in probes.jsonl"
     assert lines[1].startswith("value:    loss ")
     assert lines[2].startswith("belief:   -")
     assert lines[3].startswith("policy:   cross-entropy ")
@@ -250,12 +250,12 @@ def test_every_setting_is_an_option_of_the_command(folder, finished, capsys):
 
 
 def test_the_outputs_are_fitted_to_games_of_others(finished, tmp_path, capsys):
-    others = [selfplay.play_game(GAME, 7, index, 2, 2, planners=1.0)["record"] for index in range(8)]
+    others = [selfplay.play_game(GAME, 7, index, 2, 2, players=(2,), planners=1.0)["record"] for index in range(8)]
     path, folder = tmp_path / "others.jsonl", tmp_path / "new"
     path.write_text("".join(json.dumps(record) + "\n" for record in others))
-    options = ["--records", str(path), "--states", "6", "--until", "value"]
+    options = ["--records", str(path), "--players", "2", "--states", "6", "--until", "value"]
     texts = [(f"{path}:{number}", line) for number, line in enumerate(path.read_bytes().splitlines(), 1)]
-    run(folder, dataclasses.replace(SMALL, states=6), records=texts, until="value")
+    run(folder, dataclasses.replace(SMALL, players="2", states=6), records=texts, until="value")
     assert main(["train", GAME, "--out", str(folder), "--small", *options]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1].startswith("value:    log-loss before and after, and mean error of the points: probes ")
@@ -297,7 +297,7 @@ def test_a_game_without_weights_is_refused(tmp_path, capsys):
 def test_a_game_is_the_same_again_and_its_decisions_do_not_depend_on_the_order(finished):
     lines = (finished[0] / "games.jsonl").read_bytes().splitlines()
     contents = {json.loads(line)["made"]["game"]: json.loads(line) for line in lines}
-    again = json.loads(json.dumps(selfplay.play_game(GAME, 1, 3, 2, 40, players=(2, 4))))
+    again = json.loads(json.dumps(selfplay.play_game(GAME, 1, 3, 2, 12, players=(2, 4))))
     assert contents[3] == again
     weights = registry.get(GAME).weights()
     decisions = policy.sample([("here", line) for line in lines], weights)

@@ -1,6 +1,7 @@
 """Options of a training run: values of searched states, old games searched anew, and surprise as weight."""
 
 import dataclasses
+import functools
 import json
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +21,7 @@ from mexica_ai.train.settings import Settings
 
 GAME = "mexica"
 SETTINGS = Settings(
-    games=10, players="2", iterations=2, deep=40, walks=9, rollouts=1, rollout_iterations=1, networks=1, epochs=1,
+    games=10, players="2", iterations=2, deep=40, walks=4, rollouts=1, rollout_iterations=1, networks=1, epochs=1,
     match=2, match_iterations=2,
 )  # fmt: skip
 
@@ -47,8 +48,13 @@ def test_searched_states_are_reached_by_legal_actions_and_have_their_values(game
     assert all(each in found for each in some)
 
 
+@functools.cache
+def line_of(index, **options):
+    return json.dumps(selfplay.play_game(GAME, 1, index, 2, 40, **options)).encode()
+
+
 def games_of(count, **options):
-    lines = [json.dumps(selfplay.play_game(GAME, 1, index, 2, 40, **options)).encode() for index in range(count)]
+    lines = [line_of(index, **options) for index in range(count)]
     return [(f"here:{number}", line) for number, line in enumerate(lines)]
 
 

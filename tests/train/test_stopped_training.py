@@ -21,8 +21,8 @@ pytestmark = [
     pytest.mark.real("processes"),
 ]
 
-SETTINGS = Settings(games=12, players="2", iterations=4, deep=8, walks=8, rollout_iterations=2, networks=1, epochs=1,
-                    match=4, match_iterations=8)  # fmt: skip
+SETTINGS = Settings(games=12, players="2", iterations=4, deep=8, walks=5, rollout_iterations=1, networks=1, epochs=1,
+                    match=2, match_iterations=8)  # fmt: skip
 DATA = ("games.jsonl", "probes.jsonl")
 
 
@@ -82,7 +82,7 @@ def test_a_cluster_that_loses_workers_loses_no_job_and_does_none_twice(scheduler
         wait_for(tmp_path / "games.jsonl", 4, process)
         workers[0].send_signal(signal.SIGKILL)
         add_worker()
-        wait_for(tmp_path / "probes.jsonl", 3, process)
+        wait_for(tmp_path / "probes.jsonl", 2, process)
         workers[1].send_signal(signal.SIGKILL)
         finish(process)
     assert_same(tmp_path, expected)
