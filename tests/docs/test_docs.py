@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 PAGES = ["README.md", "cext/README.md", "mexica_ai/README.md", "benchmarks/README.md"]
 PAGES += sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md"))
-SEARCH_S = 0.05  # replaces the time limits of the examples
+SEARCH_S = 0.1  # replaces the time limits of the examples
 # Commands that are not run, by how they begin: set-up and long runs, tools of others, and the server, which a
 # fixture runs.
 NOT_RUN = (
