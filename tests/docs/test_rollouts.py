@@ -191,7 +191,7 @@ def test_files_that_hold_something_else_are_refused(tmp_path, content, message):
 
 
 def test_a_case_before_the_end_has_a_turn_that_ends_the_game_or_a_rival_that_can():
-    [line] = Path("examples/coatl_game.jsonl").read_text().splitlines()[:1]
+    [line] = Path("tests/data/games/coatl.jsonl").read_text().splitlines()[:1]
     sizes = endings.sizes(search=40, top=2, count=4)
     case = endings.make_case(json.loads(line), 0, sizes)
     position = Position.from_compact(case["position"])
