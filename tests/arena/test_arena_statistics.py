@@ -399,7 +399,7 @@ def test_sprt_errs_as_rarely_as_it_says(shape):
     test = Sprt(share0, share1, alpha, beta)
     highest = len(seatings) / (np.array(seatings) == 0).sum()
     lower, upper = test.bounds
-    # With four seats scores differ more, and a ratio takes longer.
+    # With four seats a ratio takes longer, so half as many matches are played.
     matches = MATCHES if len(seatings[0]) < 4 else MATCHES // 2
     long_match = draw_luck(41, seatings, matches=1, blocks=20_000, **effects)
     for share, wrong, nominal in ((share0, "H1", alpha), (share1, "H0", beta)):

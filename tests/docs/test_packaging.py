@@ -37,6 +37,7 @@ POSITION = str(ROOT / "examples" / "nim.json")
 
 
 # Runs commands, each in a fork and without some packages; none of them is there while the command is imported.
+# They share an input, of which only `play` reads.
 FORKS = """
 import json, os, sys
 cases = json.loads(sys.argv[1])

@@ -63,7 +63,7 @@ CASES = [
     for index, (players, _) in enumerate(STARTS[name])
 ]
 STRIDE = {"coatl": 5, "mexica": 5, "tzolkin": 5}  # states between two looks at what is expensive
-STRIDE_OF_PART = {("coatl", "views"): 20}  # of each state one view for each seat, and a world of it
+STRIDE_OF_PART = {("coatl", "views"): 20}  # that check makes a view for each seat, and a world of each
 SAMPLE = 10  # actions looked at closely per state
 
 

@@ -48,7 +48,7 @@ def test_whole_games():
         for before, action, after in walk(players, SEED + game, leaning, whole):
             text = json.dumps(before)
             reference.check(after)
-            # In other phases a view is the position itself.
+            # In other phases a view is the position itself, so only some are checked.
             for seat in range(players if after["phase"] == "keep" or length % 10 == 0 else 0):
                 reference.check(reference.view(after, seat))
             assert json.dumps(before) == text  # as it was

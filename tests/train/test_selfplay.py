@@ -41,7 +41,7 @@ def first_position(game, index, players):
 
 
 @pytest.mark.parametrize("planners", [0.0, 1.0])
-def test_each_number_of_seats_has_as_many_games(planners):
+def test_numbers_of_seats_take_turns(planners):
     played = [selfplay.play_game("coatl", 1, index, 2, 2, planners=planners)["record"] for index in range(4)]
     assert [record["start"]["players"] for record in played] == [2, 3, 4, 2]
     chosen = selfplay.play_game("coatl", 1, 1, 2, 2, players=(2, 4), planners=planners)

@@ -21,8 +21,8 @@ pytestmark = [
     pytest.mark.real("processes"),
 ]
 
-SETTINGS = Settings(games=12, players="2", iterations=4, deep=8, walks=5, rollout_iterations=1, networks=1, epochs=1,
-                    match=2, match_iterations=8)  # fmt: skip
+SETTINGS = Settings(games=12, players="2", iterations=4, deep=8, walks=6, rollout_iterations=1, networks=1, epochs=1,
+                    match=4, match_iterations=8)  # fmt: skip
 DATA = ("games.jsonl", "probes.jsonl")
 
 
