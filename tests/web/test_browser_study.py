@@ -41,6 +41,24 @@ def test_a_line_is_kept_and_has_an_address(visit, site):
     assert kept == [{"at": 0, "turns": [["take 3 2"], ["take 1 1"]], "comments": ["one pile", ""]}]
 
 
+def test_what_a_search_finds_before_its_key_comes_is_shown(visit, site):
+    game = site.call("POST", "/api/games", {"text": json.dumps(NIM)}, 201)
+    page = visit().game(game, "review/0")
+    page.evaluate(
+        """() => {
+            const own = window.fetch;
+            window.fetch = async (...asked) => {
+                const answer = await own(...asked);
+                if (asked[1]?.method === 'PUT') await new Promise(go => setTimeout(go, 1000));
+                return answer;
+            };
+        }"""
+    )
+    page.get_by_role("button", name="Analyse", exact=True).click()
+    page.locator(".candidate").first.wait_for()
+    page.get_by_role("button", name="Analyse", exact=True).wait_for()  # it is over
+
+
 def test_a_bad_turn_is_asked_about_and_the_game_is_judged_at_its_end(visit, site):
     game = site.new(options={"piles": [2, 3]}, seats=[PERSON, engine(level=10, seconds=0.1)])
     one = visit()

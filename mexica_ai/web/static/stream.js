@@ -27,12 +27,7 @@ export class Stream {
       page.snap.thinking = thinking;
       page.render();
     });
-    on('analysis', data => {
-      if (data.key !== page.analysis?.key) return;
-      const isFirst = !page.analysis.candidates?.length;
-      page.set({analysis: {...page.analysis, ...data, is_running: !data.stop_reason}});
-      if (isFirst) page.showEngine();
-    });
+    on('analysis', data => page.takeFound(data));
     on('annotation', ({turn, ...rest}) => {
       const turns = page.snap.annotation.turns.filter(one => one.turn_index !== turn?.turn_index);
       Object.assign(page.snap.annotation, rest, {turns: turn ? [...turns, turn] : turns});
