@@ -14,8 +14,8 @@ from mexica_ai.rpc.client import AsyncClient, Client
 
 pytestmark = [pytest.mark.slow, pytest.mark.real("processes")]
 
-NUM_CLIENTS = 80
-CALLS = 4  # of each client
+NUM_CLIENTS = 200
+CALLS = 6  # of each client
 
 
 def start_server():

@@ -51,7 +51,7 @@ export class Page {
   /** @type {HTMLElement | null} */ anchor;  // what was clicked
   /** @type {string | undefined} */ filter;  // of the list of games
   isStopped = false;  // whether somebody has stopped the analysis
-  /** @type {any} */ found;  // what the stream has told last of an analysis
+  /** @type {any} */ update;  // the last one of an analysis that the stream has brought
   /** @type {number | undefined} */ pace;  // seconds of a turn that is annotated
   lineAt = 0;  // where the side line begins
   /** @type {false | 'choice' | 'answer'} */ isChoice = false;  // whether a turn of the engine is shown: its own, or its answer
@@ -507,16 +507,16 @@ export class Page {
     const found = await this.call('PUT', '/analysis', {
       ...spot, viewer, seconds: seconds || null, candidates, everybody: this.isGuessed});
     this.set({analysis: found && {...spot, is_running: true, key: found.key}});
-    // A search that ends at once may have told all before its key came.
-    if (found && this.found?.key === found.key) this.takeFound(this.found);
+    // The only update of a search that ends at once may have come before its key.
+    if (found && this.update?.key === found.key) this.takeUpdate(this.update);
   }
 
-  /** Take what the stream tells of an analysis. */
-  takeFound(found) {
-    this.found = found;
-    if (found.key !== this.analysis?.key) return;
+  /** Take an update of an analysis from the stream. */
+  takeUpdate(update) {
+    this.update = update;
+    if (update.key !== this.analysis?.key) return;
     const isFirst = !this.analysis.candidates?.length;
-    this.set({analysis: {...this.analysis, ...found, is_running: !found.stop_reason}});
+    this.set({analysis: {...this.analysis, ...update, is_running: !update.stop_reason}});
     if (isFirst) this.showEngine();
   }
 

@@ -27,7 +27,7 @@ export class Stream {
       page.snap.thinking = thinking;
       page.render();
     });
-    on('analysis', data => page.takeFound(data));
+    on('analysis', update => page.takeUpdate(update));
     on('annotation', ({turn, ...rest}) => {
       const turns = page.snap.annotation.turns.filter(one => one.turn_index !== turn?.turn_index);
       Object.assign(page.snap.annotation, rest, {turns: turn ? [...turns, turn] : turns});
