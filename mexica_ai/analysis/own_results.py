@@ -94,7 +94,7 @@ class Row:
         Mean part of all points, of the games that have it.
     trend : str
         One of `TRENDS`: whether the share of the win of the later half of the games is higher than that of the earlier
-        half by more than chance explains; "" for fewer than `TREND_GAMES`.
+        half by more than `TREND_Z` standard errors; "" for fewer than `TREND_GAMES`.
     """
 
     game: str

@@ -1,7 +1,7 @@
 """How strong levels are, how strong a person is by the games against them, and which level comes next.
 
-Ratings are Elo, of each game by itself, in which the engine `greedy` has `ANCHOR`, as in the rating lists: 100 more win
-64 % of the games of two. Those of levels were measured with the weights that ship (`ratings.json`, which
+Ratings are Elo, of each game by itself, in which the engine `greedy` has `ANCHOR`: 100 more win 64 % of the
+games of two. Those of levels were measured with the weights that ship (`ratings.json`, which
 `benchmarks/strength.py` writes), level 10 with 8,000 iterations a turn; where they were not, level 1 counts as
 `ASSUMED_STEP` below `greedy`, and each level as that much above the one below.
 

@@ -38,7 +38,7 @@ def play(
     concurrency: int = 1,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, Any]:
-    """Play the games of a match of the search with new weights against itself with old ones that a journal lacks.
+    """Play the games that a journal lacks of a match: the search with new weights against the search with old ones.
 
     One seat has the new weights.
 

@@ -127,6 +127,7 @@ class Calls:
         """
         handler: Any = await self._find(details)  # type: ignore[arg-type]  # a tuple of the same form
         context.read = reads(handler.request_deserializer or (lambda data: data))
+        # RequestTimeoutInterceptor has made every method one that reads a stream of requests.
         method = handler.stream_stream or handler.stream_unary
         requests = _requests(context)
         if not inspect.isasyncgenfunction(method):
