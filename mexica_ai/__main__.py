@@ -12,8 +12,10 @@ def main() -> int:
     is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # a script's `command &` ignores it
     if is_default:
         signal.signal(signal.SIGINT, _leave)
+    from mexica_ai.cli.commands import import_named
     from mexica_ai.cli.main import main as run
 
+    import_named(sys.argv[1:])
     if is_default:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return run()

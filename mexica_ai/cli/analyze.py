@@ -26,7 +26,6 @@ from mexica_ai.io import terminal
 _PLOT_INTERVAL_S = 0.05  # between two points of a plot
 _PLOT_CANDIDATES = 50  # so that those that are best at the end are known before
 
-SUMMARY = "search and print the candidates as they change"
 DESCRIPTION = f"""\
 Search a position and print the candidate turns at regular intervals, until a
 limit is reached or Ctrl-C is pressed; the last table is the final result.

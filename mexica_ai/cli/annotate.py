@@ -43,7 +43,6 @@ from mexica_ai.io.strict import HEAD
 EXIT_INTERRUPTED = 130
 DEFAULT_CHECKS, MAX_CHECKS = 2, 10
 
-SUMMARY = "evaluate the turns of a played game"
 DESCRIPTION = f"""\
 Search the positions of a game, finished or not. For each turn print the mover's
 expected share of the win before and after it, the share that the turn gave away

@@ -13,7 +13,6 @@ from mexica_ai.game.steps import Step, play_steps
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.figures import MAX_INT64, resolve_seed
 
-SUMMARY = "play a turn and print the next position"
 DESCRIPTION = """\
 Play a turn, and print the position after it as JSON. An action that is not
 legal is refused with the reason.

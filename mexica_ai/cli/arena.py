@@ -34,7 +34,6 @@ EXIT_LOST, EXIT_H0, EXIT_UNDECIDED, EXIT_FORFEITS, EXIT_INTERRUPTED = 1, 3, 4, 5
 
 MAX_NOTES = 10  # about games that could not be played
 
-SUMMARY = "play a tournament between engines"
 DESCRIPTION = f"""\
 Play engines against each other and print their strengths with 95 % intervals.
 

@@ -14,7 +14,6 @@ from mexica_ai.engines import make_engine, parse_spec
 from mexica_ai.game.position import Position
 from mexica_ai.io import terminal
 
-SUMMARY = "find the best turn"
 DESCRIPTION = f"""\
 Search for the best turn of the seat to move, and print the board, the turn, the
 candidates and the statistics of the search.

@@ -14,7 +14,6 @@ from mexica_ai.game.contract import Game
 from mexica_ai.io import terminal
 from mexica_ai.io.errors import MexicaAIError
 
-SUMMARY = "check a game of one's own against the contract"
 DESCRIPTION = """\
 Play random games by the rules of a game, and check all that the contract of
 games asks for, part by part: rules, text, new games, views, random events and

@@ -18,6 +18,7 @@ from mexica_ai.analysis.results import Result
 from mexica_ai.cli import annotate, apply, common, legal, new, show
 from mexica_ai.cli.analyze import add_interval_option, print_results
 from mexica_ai.cli.best import print_result, wait_for
+from mexica_ai.cli.commands import COMMANDS
 from mexica_ai.cli.records import read_record
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SUMMARY = "call a running server"
 DESCRIPTION = """\
 Call a server (`mexica-ai serve`). Each call prints the same as the command of
 that name without a server. The server caps the limits. Ctrl-C cancels a call.
@@ -448,9 +448,9 @@ _CALLS = {
     "analyze": ("search and print the candidates as they change", _declare_analyze, _analyze),
     "stop": ("end a running analysis, which then prints its last result", _declare_stop, _stop),
     "new": ("deal a new game", new.add_deal_options, _new),
-    "apply": (apply.SUMMARY, apply.add_arguments, _apply),
+    "apply": (COMMANDS["apply"], apply.add_arguments, _apply),
     "view": ("print a position as a seat or a spectator may see it, as JSON", _declare_view, _view),
-    "legal": (legal.SUMMARY, _declare_legal, _legal),
+    "legal": (COMMANDS["legal"], _declare_legal, _legal),
     "validate": (
         "list the faults of a position; exit code 2 if there are any",
         _declare_position,

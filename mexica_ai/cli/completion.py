@@ -6,7 +6,6 @@ import argparse
 
 from mexica_ai.cli import common
 
-SUMMARY = "print a script that completes this command in a shell"
 DESCRIPTION = """\
 Print the script that makes a shell complete the commands and options of
 mexica-ai.

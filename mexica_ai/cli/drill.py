@@ -27,7 +27,6 @@ from mexica_ai.session import Session
 
 EXIT_INTERRUPTED = 130
 
-SUMMARY = "make exercises of your mistakes, and solve them"
 DESCRIPTION = f"""\
 With --out, make a drill of played games: the positions in which a turn gave
 away a share of the win, each once, as its seat saw it. The games need

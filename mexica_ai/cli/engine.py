@@ -31,7 +31,6 @@ from mexica_ai.io.figures import MAX_TIME_S
 from mexica_ai.io.strict import Nullable, check_shape, parse_json, quote
 from mexica_ai.io.terminal import shorten
 
-SUMMARY = "answer requests of another program (stdio protocol)"
 DESCRIPTION = f"""\
 Read one JSON request per line from standard input and answer each with one JSON
 line on standard output; docs/cli.md describes the protocol. The end of the

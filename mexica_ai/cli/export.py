@@ -12,7 +12,6 @@ from mexica_ai.engines.specs import whole_number
 from mexica_ai.io import files, terminal
 from mexica_ai.train.export import ACTIONS, FORMATS, RECORDS_PER_SHARD, export
 
-SUMMARY = "write positions, policies and results of records as data for learning"
 DESCRIPTION = f"""\
 Write a row for each action that a seat played in finished games: what the seat
 saw (the numbers of docs/env.md), its legal actions, the one that it played, and

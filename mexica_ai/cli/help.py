@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-SUMMARY = "describe a command"
 DESCRIPTION = """\
 Print the help of a command, as `mexica-ai COMMAND --help` does; without a
 command the list of all.

@@ -16,7 +16,6 @@ from mexica_ai.io.strict import check_shape, parse_json
 
 _WITH_ACTIONS = re.compile(rb'(?:\xef\xbb\xbf)?\{\s*"(?:position|after)"\s*:')
 
-SUMMARY = "list the legal actions"
 DESCRIPTION = """\
 List the legal actions of a position, sorted as text, one per line; with --after
 those that follow the beginning of a turn: none if that is a whole turn.

@@ -19,7 +19,6 @@ from mexica_ai.game.records import parse_record, replay
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError
 
-SUMMARY = "list the levels of play of a game, and own results against them"
 DESCRIPTION = """\
 List the levels of play of a game: their names, how they play, for whom they
 are, and their ratings in Elo, where `greedy` has 1000; in brackets the 95 %

@@ -19,7 +19,6 @@ from mexica_ai.rpc import targets
 
 T = TypeVar("T")
 
-SUMMARY = "put load on a server, and measure it"
 DESCRIPTION = """\
 Ask a server (`mexica-ai serve`) for turns, by callers that ask again when they
 have their answer (--callers), or at a rate whatever the server does (--rate).

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
+import functools
 import importlib.metadata
 import io
 import itertools
@@ -14,34 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
-from mexica_ai.cli import (
-    analyze,
-    annotate,
-    apply,
-    arena,
-    best,
-    check_game,
-    client,
-    completion,
-    drill,
-    engine,
-    export,
-    help,
-    legal,
-    levels,
-    load,
-    man,
-    new,
-    perft,
-    play,
-    replay,
-    serve,
-    show,
-    train,
-    tree,
-    validate,
-    web,
-)
+from mexica_ai.cli.commands import COMMANDS, module
 from mexica_ai.io import terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
 from mexica_ai.io.strict import quote
@@ -50,35 +24,6 @@ from mexica_ai.io.terminal import MAX_MESSAGE
 
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # not of sockets
 EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
-
-COMMANDS = {
-    "play": play,
-    "best": best,
-    "analyze": analyze,
-    "new": new,
-    "show": show,
-    "legal": legal,
-    "apply": apply,
-    "validate": validate,
-    "replay": replay,
-    "annotate": annotate,
-    "drill": drill,
-    "levels": levels,
-    "tree": tree,
-    "export": export,
-    "perft": perft,
-    "check-game": check_game,
-    "engine": engine,
-    "serve": serve,
-    "client": client,
-    "load": load,
-    "web": web,
-    "arena": arena,
-    "train": train,
-    "completion": completion,
-    "man": man,
-    "help": help,
-}
 
 EPILOG = """\
 A POSITION is a file (JSON or the compact form), the compact form itself, or -
@@ -128,10 +73,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _CommandParser(_Parser):
-    """The parser of a command; it declares its arguments when it is first used.
-
-    So a command does not import what only another command's arguments need, such as pydantic for `serve`.
-    """
+    """The parser of a command; it imports the command's module and declares its arguments when it is first used."""
 
     declare: Callable[[argparse.ArgumentParser], None] | None = None
 
@@ -158,19 +100,22 @@ def build_parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"mexica-ai {importlib.metadata.version('mexica-ai')}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_CommandParser)
-    for name, module in COMMANDS.items():
-        command = commands.add_parser(
-            name,
-            help=module.SUMMARY,
-            description=module.DESCRIPTION,
-            formatter_class=layout,
-            allow_abbrev=False,
-        )
-        command.declare = module.add_arguments
-        # The parser is for commands that print it; they cannot import what has them all.
-        command.set_defaults(run=module.run, whole_parser=whole_parser, parser=build_parser)
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", dest="subcommand", required=True, parser_class=_CommandParser
+    )
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, formatter_class=layout, allow_abbrev=False)
+        command.declare = functools.partial(_declare, name)
     return parser
+
+
+def _declare(name: str, parser: argparse.ArgumentParser) -> None:
+    """Give the parser of a command what its module says."""
+    command = module(name)
+    parser.description = command.DESCRIPTION
+    # The parser is for commands that print it; they cannot import what has them all.
+    parser.set_defaults(run=command.run, whole_parser=whole_parser, parser=build_parser)
+    command.add_arguments(parser)
 
 
 def whole_parser() -> argparse.ArgumentParser:
@@ -204,7 +149,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 parser.print_help(sys.stderr)
                 return EXIT_BAD_INPUT
             args = parser.parse_args(given)
-            if args.run not in (serve.run, web.run):  # our own message tells what gRPC's lines would
+            if args.subcommand not in ("serve", "web"):  # our own message tells what gRPC's lines would
                 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
             code: int = args.run(args)
         sys.stdout.flush()

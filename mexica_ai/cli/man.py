@@ -6,7 +6,6 @@ import argparse
 
 from mexica_ai.cli import common
 
-SUMMARY = "print the manual page"
 DESCRIPTION = """\
 Print the manual page of mexica-ai, made of the help texts of all commands.
 

@@ -15,7 +15,6 @@ from mexica_ai.game.contract import Option
 from mexica_ai.game.position import new_game
 from mexica_ai.io.errors import NotationError
 
-SUMMARY = "deal a new game"
 DESCRIPTION = """\
 Deal a new game and print its position as JSON on one line, ready for the other
 commands.

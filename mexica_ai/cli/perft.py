@@ -15,7 +15,6 @@ from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.io import terminal
 
-SUMMARY = "count action sequences (to check the rules)"
 DESCRIPTION = """\
 Count the sequences of exactly N legal actions from a position. Sequences that
 end the game earlier do not count. Two implementations of the rules with equal

@@ -28,7 +28,6 @@ from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.session import Session
 from mexica_ai.table import seen_turn
 
-SUMMARY = "play a game against engines"
 DESCRIPTION = f"""\
 Play a game in the terminal: a new one, or on from a position or a record of a
 game. Without other options you have the seat to move, and the engine mcts plays

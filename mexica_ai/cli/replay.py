@@ -16,7 +16,6 @@ from mexica_ai.game.variations import lines_of, walk
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError
 
-SUMMARY = "check game records"
 DESCRIPTION = """\
 Replay each game record of the files and check its scores and winners. A file
 holds one JSON record per line, a single record over several lines, or games as

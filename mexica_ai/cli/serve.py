@@ -8,7 +8,6 @@ import os
 from mexica_ai.cli import common
 from mexica_ai.io import terminal
 
-SUMMARY = "answer requests over gRPC"
 DESCRIPTION = """\
 Serve mexica_ai.v1.EngineService over gRPC, with health checking and reflection,
 until SIGTERM or Ctrl-C. Running searches are finished first; a second signal

@@ -16,7 +16,6 @@ from mexica_ai.game.variations import Line, Path, climb, format_path, line_at, l
 from mexica_ai.io import terminal
 from mexica_ai.io.errors import NotationError
 
-SUMMARY = "print a position, or one of a played game, as text"
 DESCRIPTION = """\
 Check a position and print it as text; with --viewer only what that seat sees,
 or with --viewer spectator what every seat sees.

@@ -20,7 +20,6 @@ from mexica_ai.train.folder import Figures
 from mexica_ai.train.settings import DEFAULTS, SMALL, Checked, Settings
 
 _KINDS: dict[type, tuple[Callable[[str], Any] | None, str]] = {int: (None, "N"), float: (float, "X"), str: (str, "N,N")}
-SUMMARY = "make new weights of a game by self-play, from those in use; or learn what beats them"
 DESCRIPTION = """\
 Make new weights of a game from the weights in use, in five steps:
 

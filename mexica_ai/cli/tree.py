@@ -12,7 +12,6 @@ from mexica_ai.engines.specs import whole_number
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import NotationError
 
-SUMMARY = "write the tree of a search"
 DESCRIPTION = """\
 Search a position and write the nodes of the search with at least --visits
 visits. A file that ends in .dot gets a graph in the language of Graphviz, any

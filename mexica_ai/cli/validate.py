@@ -13,7 +13,6 @@ from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError, Violation
 from mexica_ai.io.strict import MAX_VIOLATIONS
 
-SUMMARY = "find all faults of positions"
 DESCRIPTION = f"""\
 Check positions and print every fault of each, up to {MAX_VIOLATIONS}: where it is, what was
 given and expected, and the name of the rule that it breaks. Where a position

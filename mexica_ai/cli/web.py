@@ -18,7 +18,6 @@ from mexica_ai.io import files
 from mexica_ai.io.errors import NotationError
 from mexica_ai.rpc import targets
 
-SUMMARY = "play, analyse, review and edit in the browser"
 DESCRIPTION = """\
 Serve a page to play against levels and engines, to analyse and to review games,
 and to edit positions, until SIGTERM or Ctrl-C. The command prints the URL when

@@ -13,6 +13,7 @@ import pytest
 
 import mexica_ai
 from mexica_ai import __main__ as start
+from mexica_ai.cli import main as command_line
 from mexica_ai.cli.main import main
 
 ARENA = "arena --game nim --engine greedy --engine random --iterations 1 --blocks 1"
@@ -96,10 +97,21 @@ def interrupted_import(name):
     raise AttributeError(name)
 
 
-def test_ctrl_c_during_imports_ends_the_command_as_later(monkeypatch, capfd):
-    module = ModuleType("mexica_ai.cli.main")
-    module.__getattr__ = interrupted_import
-    monkeypatch.setitem(sys.modules, "mexica_ai.cli.main", module)
+def interrupt(name):
+    """Stand for the import of a command's module during which Ctrl-C is pressed."""
+    assert name == "mexica_ai.cli.best"
+    signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("in_command", [False, True])
+def test_ctrl_c_during_imports_ends_the_command_as_later(monkeypatch, capfd, in_command):
+    if in_command:
+        monkeypatch.setattr(sys, "argv", ["mexica-ai", "best", "new"])
+        monkeypatch.setattr("importlib.import_module", interrupt)
+    else:
+        module = ModuleType("mexica_ai.cli.main")
+        module.__getattr__ = interrupted_import
+        monkeypatch.setitem(sys.modules, "mexica_ai.cli.main", module)
     codes = []
 
     def leave(code):
@@ -116,6 +128,18 @@ def test_ctrl_c_during_imports_ends_the_command_as_later(monkeypatch, capfd):
         signal.signal(signal.SIGINT, before)
     assert codes == [130]
     assert capfd.readouterr().err == "mexica-ai: interrupted\n"
+
+
+def test_the_start_of_a_command_imports_no_other():
+    imported = set()
+
+    def note(name, *args):
+        imported.update((name, *(f"{name}.{each}" for each in args[2] or ())))
+        return __import__(name, *args)
+
+    code = compile(Path(command_line.__file__).read_text(), command_line.__file__, "exec")
+    exec(code, {"__name__": command_line.__name__, "__builtins__": {**vars(builtins), "__import__": note}})
+    assert imported.isdisjoint(f"mexica_ai.cli.{name.replace('-', '_')}" for name in command_line.COMMANDS)
 
 
 @pytest.mark.parametrize("handler", [signal.default_int_handler, signal.SIG_IGN])
