@@ -18,7 +18,7 @@ from cext.core.contract.heuristics cimport MOST_POINTS
 from cext.core.search.graph cimport graph_memory
 from cext.core.search.halving cimport halving_begin
 from cext.core.search.iteration cimport (iteration_back_up, iteration_cancel, iteration_descend,
-                                         iteration_is_known)
+                                         iteration_read_proof)
 from cext.core.search.policies cimport POLICY_FEATURES, POLICY_IDS, policies_keep
 from cext.core.search.proof cimport proof_has
 from cext.core.search.threads cimport pthread_join, pthread_t, thread_start
@@ -100,7 +100,7 @@ cdef void evaluator_back_up_end(WorkerC* slot, LeafC* leaf) noexcept nogil:
     cdef const GameOps* ops = slot.search.ops
     cdef double values[MAX_SEATS]
     cdef double scores[MAX_SEATS]
-    if not iteration_is_known(slot, values, scores):
+    if not iteration_read_proof(slot, values, scores):
         ops.returns(slot.state, values)
         ops.scores(slot.state, scores)
     failure_hand_over(&slot.search.failure)

@@ -58,7 +58,7 @@ ctypedef struct NodeC:
     uint32_t next_end           # next in the list of ends of the root's turn, NO_NODE at its end
     action_t from_action        # action by which it was first reached
     int32_t turn                # GameOps.turn of its state
-    int32_t player              # seat to move, or TERMINAL
+    int32_t player              # seat to move, CHANCE or TERMINAL
     # of an end of the root's turn: sums of squared deviations from the mean, of the descents that are backed up
     float value_spread[MAX_SEATS]
     float score_spread[MAX_SEATS]

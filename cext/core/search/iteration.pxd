@@ -10,7 +10,7 @@ cdef int iteration_run(WorkerC* worker) noexcept nogil
 cdef int iteration_descend(WorkerC* worker) noexcept nogil
 
 # Whether the leaf of a descent is proved; writes what it is worth then.
-cdef bint iteration_is_known(WorkerC* worker, double* values, double* scores) noexcept nogil
+cdef bint iteration_read_proof(WorkerC* worker, double* values, double* scores) noexcept nogil
 
 # Adds the outcome of a descent to all nodes and edges of its path; values and scores change on the way (`best_reply`).
 cdef void iteration_back_up(WorkerC* worker, double* values, double* scores, bint is_over) noexcept nogil

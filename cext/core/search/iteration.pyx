@@ -62,7 +62,7 @@ cdef int iteration_run(WorkerC* worker) noexcept nogil:
         return -1
 
     # Step 3. Evaluate.
-    is_over = iteration_is_known(worker, values, scores) or leaf_evaluate(worker, values, scores)
+    is_over = iteration_read_proof(worker, values, scores) or leaf_evaluate(worker, values, scores)
 
     # Step 4. Back up.
     iteration_back_up(worker, values, scores, is_over)
@@ -76,7 +76,7 @@ cdef int iteration_descend(WorkerC* worker) noexcept nogil:
     cdef uint32_t index = search.root, child
     cdef action_t action
     cdef int edge
-    cdef bint is_leaf
+    cdef bint is_new, is_same_turn, is_leaf
 
     # Step 1. Draw a world that agrees with what the searching seat knows.
     memcpy(state, search.root_state, ops.state_size)
@@ -84,11 +84,12 @@ cdef int iteration_descend(WorkerC* worker) noexcept nogil:
         ops.determinize(state, search.viewer, search.belief, &worker.rng)
     worker.path_length = 0
     worker.path_nodes[0] = index
-    is_leaf = (_add_virtual_loss(search, index) and not search_continues_turn(search, index)
+    is_new = _add_virtual_loss(search, index)
+    is_leaf = ((is_new and not search_continues_turn(search, index))
                or search_awaits_priors(search, index) or proof_ends_descent(search, index))
 
-    # Step 2. Select: descend by PUCT to a new node (and on to the end of its turn, see `whole_turns`), or to the end of
-    # the game.
+    # Step 2. Select and expand: descend by PUCT to a new node (and on to the end of its turn, see `whole_turns`), or to
+    # the end of the game.
     while not is_leaf and ops.current_player(state) != TERMINAL and worker.path_length < MAX_PATH:
         worker.path_best[worker.path_length] = NO_NODE
         if ops.current_player(state) == CHANCE:
@@ -112,15 +113,15 @@ cdef int iteration_descend(WorkerC* worker) noexcept nogil:
         worker.path_edges[worker.path_length] = edge
         worker.path_length += 1
         worker.path_nodes[worker.path_length] = child
-        is_leaf = _add_virtual_loss(search, child) and not (
-            search_continues_turn(search, child)
-            and search.graph.nodes[child].turn == search.graph.nodes[index].turn
-        ) or search_awaits_priors(search, child) or proof_ends_descent(search, child)
+        is_new = _add_virtual_loss(search, child)
+        is_same_turn = search.graph.nodes[child].turn == search.graph.nodes[index].turn
+        is_leaf = ((is_new and not (is_same_turn and search_continues_turn(search, child)))
+                   or search_awaits_priors(search, child) or proof_ends_descent(search, child))
         index = child
     return 0
 
 
-cdef bint iteration_is_known(WorkerC* worker, double* values, double* scores) noexcept nogil:
+cdef bint iteration_read_proof(WorkerC* worker, double* values, double* scores) noexcept nogil:
     cdef SearchC* search = worker.search
     cdef uint32_t index = worker.path_nodes[worker.path_length]
     cdef OutcomeC known
@@ -178,7 +179,7 @@ cdef void _draw_event(WorkerC* worker, uint32_t index) noexcept nogil:
 
 
 cdef inline uint64_t _key_of_mover(SearchC* search, const NodeC* node, const void* state) noexcept nogil:
-    """Return the key of what the seat to move knows.
+    """Return the key of what the seat to move knows: `search_key_of_mover`, not hashed again if the node has it.
 
     If it is the node's own key, the seat knows the same as the searching seat. Then every world of the node has the
     same legal actions and priors (a rule of the contract): no need to list them at each visit. A search that begins
@@ -564,7 +565,7 @@ cdef void _count_known(SearchC* search, NodeC* node, const OutcomeC* known) noex
         node.score_spread[seat] = 0
 
 
-cdef inline bint _is_known(const NodeC* node, uint32_t index) noexcept nogil:
+cdef inline bint _has_other_outcome(const NodeC* node, uint32_t index) noexcept nogil:
     """Return whether a node is proved by another one, its outcome."""
     return atomic_load_u16(&node.proof) != UNPROVED and atomic_load_u32(&node.outcome) != index
 
@@ -584,14 +585,14 @@ cdef void iteration_back_up(WorkerC* worker, double* values, double* scores, bin
         node = search.graph.nodes + index
         if is_news:
             is_news = proof_try(search, index, worker.path_nodes[i + 1])
-        is_known = _is_known(node, index)
+        is_known = _has_other_outcome(node, index)
         if is_known:
             proof_read(search, node, &known)
         elif (i < worker.path_length and worker.path_best[i] != NO_NODE
                 and worker.path_best[i] != worker.path_nodes[i + 1]):
             _count_best_reply(search, worker.path_best[i], values, scores)
         spin_lock(&node.lock)
-        if not is_known and _is_known(node, index):     # another thread has just proved it
+        if not is_known and _has_other_outcome(node, index):     # another thread has just proved it
             is_known = True
             proof_read(search, node, &known)
         if i < worker.path_length and worker.path_edges[i] != NO_EDGE:

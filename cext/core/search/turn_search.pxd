@@ -43,7 +43,10 @@ ctypedef struct LimitsC:
 
 
 cdef class TurnSearch:
-    """One search of one turn of one position; see ``turn_search.pyx``. A subclass defines the last three methods."""
+    """One search of one turn of one position; see ``turn_search.pyx``.
+
+    A subclass defines `_candidates`, `_counts`, and `_search` or, as `Search`, `start` and `wait`.
+    """
     cdef readonly State state
     cdef readonly Weights weights
     cdef readonly int threads
@@ -68,8 +71,7 @@ cdef class TurnSearch:
     cdef int _use_weights(self, object weights) except -1
 
     # Restricts the first action of the turn to those in `allow` (None: any) that are not in `avoid`. Raises SearchError
-    # if
-    # one is not legal (reason ILLEGAL_FIRST_ACTION) or none is left (NO_FIRST_ACTION).
+    # if one is not legal (reason ILLEGAL_FIRST_ACTION) or none is left (NO_FIRST_ACTION).
     cdef int _restrict(self, object allow, object avoid) except -1
 
     # Whether every state of the turn has a single legal action; the first one, that is not excluded.
