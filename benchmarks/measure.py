@@ -25,154 +25,35 @@ import datetime
 import itertools
 import json
 import lzma
-import math
 import os
 import shlex
 import signal
 import subprocess
 import sys
-import tomllib
-from dataclasses import dataclass
 from pathlib import Path
 
 import strength
 from common import describe_machine, positive
 from freeze import freeze
-from levels import ANCHORED, journal_name
+from levels import ANCHORED
+from plan import PLAN, ROOT, is_of_levels_now, read_plan, settings_of
 
 import mexica_ai as ai
 from mexica_ai.analysis.levels import HIGHEST
 from mexica_ai.analysis.limits import num_threads
 from mexica_ai.analysis.resources import num_processors
-from mexica_ai.engines.specs import KINDS, parse_spec
 from mexica_ai.game import registry
 from mexica_ai.io import files
 from mexica_ai.io.errors import MexicaAIError, NotationError
-from mexica_ai.io.strict import check_shape, choice
 
-PLAN = strength.ROOT / "benchmarks" / "plans" / "release.toml"
 ANCHOR = "greedy=1000"
 CODE = ("cext", "mexica_ai", "server", "setup.py", "pyproject.toml")
 CODE += ("benchmarks/levels.py", "benchmarks/calibration.py", "benchmarks/plans")
 CODE += (":!mexica_ai/analysis/ratings.json",)  # it is written here
-STEP = {
-    "kind": choice("match", "levels", "ladder", "shares"),
-    "games": [choice(*strength.GAMES)],
-    "blocks?": int,
-    "players?": int,
-    "seed?": int,
-    "engines?": [str],
-    "sample?": int,  # seatings of a block, with one engine against the others
-    "rival?": str,  # in words
-    "commits?": [str],
-    "top?": int,  # iterations of level 10
-    "scale?": float,  # of the games that calibration.py plays for its test with 64 iterations
-}
-NEEDS = {
-    "match": ("blocks", "seed", "engines"),
-    "ladder": ("blocks", "seed", "engines"),
-    "levels": ("blocks",),
-    "shares": ("scale",),
-}
 
 
 class StepError(Exception):
     """A step that cannot be measured."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """A step of the plan in one game."""
-
-    game: str
-    plan: dict
-    folder: Path
-
-    @property
-    def kind(self):
-        return self.plan["kind"]
-
-    @property
-    def players(self):
-        return self.plan.get("players", 2)
-
-    @property
-    def engines(self):
-        return [str(parse_spec(text)) for text in self.plan["engines"]]
-
-    @property
-    def name(self):
-        if self.kind == "match":
-            return strength.name_of({"game": self.game, "players": self.players, "engines": self.engines})
-        return f"{self.game}-{self.players}-ladder" if self.kind == "ladder" else f"{self.game}-{self.kind}"
-
-    @property
-    def weights(self):
-        return registry.get(self.game).weights().version
-
-    @property
-    def journal(self):
-        """The file, or of `levels` the folder, of games that were begun."""
-        suffix = "" if self.kind == "levels" else ".jsonl"
-        return self.folder / "games" / f"{self.name}-{self.weights}{suffix}"
-
-    @property
-    def num_games(self):
-        """How many games the step has: of `levels` each pair, of `shares` about so many."""
-        if self.kind == "shares":
-            return max(1, round(400 * self.plan["scale"] / 5)) * 5
-        if self.kind == "levels":
-            return 2 * self.plan["blocks"]
-        per_block = self.plan.get("sample", self.players)
-        lineups = math.comb(len(self.engines), self.players) if self.kind == "ladder" else 1
-        return per_block * self.plan["blocks"] * lineups
-
-    def result(self, results):
-        """Return the result of the step, if it is there; else None."""
-        for result in results:
-            if (result["kind"], result["game"], result["weights"]) == (self.kind, self.game, self.weights) and (
-                self.is_done_by(result)
-            ):
-                return result
-        return None
-
-    def is_done_by(self, result):
-        if self.kind == "levels":
-            games = {each["level"]: each["games"] for each in result["levels"]}
-            least = min(games.get(level, 0) for level in range(HIGHEST + 1))
-            return least >= self.num_games and strength.is_of_levels_now(result)
-        if self.kind == "match":
-            same = list(map(plain, result["engines"])) == list(map(plain, self.engines))
-            if not same or result["players"] != self.players:
-                return False
-        if self.kind == "ladder":
-            rated, planned = ([plain(each["spec"]) for each in result["engines"]], list(map(plain, self.engines)))
-            same = all(each in planned for each in rated) and all(each in rated for each in planned)
-            if not same or result["players"] != self.players:
-                return False
-        return result["games"] >= self.num_games
-
-    def played(self):
-        """Return how many games of a step are there, compressed or not."""
-        journals = {self.journal}
-        if self.kind == "levels":
-            journals = {self.journal / journal_name(self.game, level) for level in range(HIGHEST + 1)}
-        lines = sum(map(num_lines, journals))
-        return lines * 5 if self.kind == "shares" else lines
-
-
-def num_lines(journal):
-    """Return how many lines a journal has, or its compressed games, whichever is more."""
-    packed = Path(f"{journal}.xz")
-    begun = journal.read_bytes().count(b"\n") if journal.exists() else 0
-    return max(begun, lzma.decompress(packed.read_bytes()).count(b"\n")) if packed.exists() else begun
-
-
-def plain(text):
-    """Return what plays by a spec: without its name, and without limits that an engine does not heed."""
-    spec = parse_spec(text)
-    idle = {"name", "time", "iterations"} if KINDS[spec.kind].is_instant else {"name"}
-    return spec.kind, spec.target, {key: value for key, value in spec.options.items() if key not in idle}
 
 
 def main():
@@ -207,29 +88,6 @@ def interrupt(*_):
     raise KeyboardInterrupt
 
 
-def read_plan(path, folder):
-    """Return the steps of a plan in their order; raise NotationError if it is none."""
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise NotationError(f"{path}: {error}") from None
-    check_shape(data, {"step": [STEP]}, path.name)
-    steps = []
-    for number, plan in enumerate(data["step"]):
-        for key in NEEDS[plan["kind"]]:
-            if key not in plan:
-                raise NotationError(f"{path.name}: step {number} ({plan['kind']}): expected the key {key}")
-        if plan.get("blocks", 2) < 2:
-            raise NotationError(
-                f"{path.name}: step {number}: blocks {plan['blocks']}; expected 2 or more, for an interval"
-            )
-        steps += [Step(game, plan, folder) for game in plan["games"]]
-    names = [step.name for step in steps]
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise NotationError(f"{path.name}: steps of one name: {', '.join(sorted(twice))}; expected one each")
-    return steps
-
-
 def print_status(steps, results):
     for step in steps:
         result = step.result(results)
@@ -259,7 +117,7 @@ def run(steps, args):
             print(f"{now()} {step.name}: {error}", file=sys.stderr, flush=True)
     if not failed and args.only == [""]:
         drop_old(steps, args.results)
-    strength.write_pages(args.results)
+    strength.write_pages(args.results, args.plan)
     print(f"{now()} {len(steps) - len(failed)} of {len(steps)} steps are measured", flush=True)
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
@@ -279,7 +137,7 @@ def drop_old(steps, folder):
     for path in sorted(folder.glob("*.json")):
         result = json.loads(path.read_text(encoding="utf-8"))
         ships = registry.get(result["game"]).weights().version
-        is_old = result["weights"] != ships or (result["kind"] == "levels" and not strength.is_of_levels_now(result))
+        is_old = result["weights"] != ships or (result["kind"] == "levels" and not is_of_levels_now(result))
         if is_old and (result["game"], result["kind"]) in measured and is_in_git(path):
             print(f"{now()} {path.name} is of before: deleted", flush=True)
             path.unlink()
@@ -299,9 +157,7 @@ def now():
 
 def python(*command):
     """Run a program of this environment to its end and return what it wrote; it ends with this one."""
-    process = subprocess.Popen(
-        [sys.executable, *map(str, command)], cwd=strength.ROOT, stdout=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([sys.executable, *map(str, command)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         output, _ = process.communicate()
     except BaseException:
@@ -346,7 +202,7 @@ def measure_match(step, args):
 
 def measure_ladder(step, args):
     play(step, args)
-    journal = os.path.relpath(step.journal, strength.ROOT)  # it stands in the result's command
+    journal = os.path.relpath(step.journal, ROOT)  # it stands in the result's command
     code, output = python(
         "-P", "-m", "mexica_ai", "arena", "ladder", journal, "--anchor", ANCHOR, "--results", args.results
     )
@@ -364,7 +220,7 @@ def measure_levels(step, args):
         raise StepError(f"levels.py ended with exit code {code}")
     rows = [
         {key: row[key] for key in ("level", "games", "elo")}
-        | {"settings": strength.settings_of(row["level"] or ANCHORED, step.game)}
+        | {"settings": settings_of(row["level"] or ANCHORED, step.game)}
         for row in json.loads(output)
     ]
     save(step, args, command, {"levels": rows})

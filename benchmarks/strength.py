@@ -21,13 +21,12 @@ import re
 import shlex
 import subprocess
 from itertools import chain
-from pathlib import Path
 
 from common import describe_machine
 from levels import ANCHORED
+from plan import GAMES, PLAN, ROOT, column_of, is_of_levels_now, limits, name_of, read_plan
 
 import mexica_ai as ai
-from mexica_ai.analysis import levels
 from mexica_ai.analysis.levels import HIGHEST
 from mexica_ai.analysis.ratings import ANCHOR
 from mexica_ai.arena.journal import read_journal
@@ -39,12 +38,10 @@ from mexica_ai.game import registry
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.strict import Nullable, Text, check_shape, choice, parse_json, quote
 
-ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 PAGE, README = ROOT / "docs" / "strength.md", ROOT / "README.md"
 RATINGS = ROOT / "mexica_ai" / "analysis" / "ratings.json"
 BEGIN, END = "<!-- strength -->\n", "<!-- /strength -->\n"
-GAMES = {"mexica": "Mexica", "coatl": "Coatl", "tzolkin": "Tzolk'in"}
 # By kind of match: head of the README's column, and what the page says where there is none.
 COLUMNS = {
     "greedy": ("against one-ply search (`greedy`)", "against `greedy`, 2 seats"),
@@ -122,10 +119,10 @@ def main():
         parser.exit(2, f"strength.py: error: {error}\n")
 
 
-def write_pages(folder):
+def write_pages(folder, plan=PLAN):
     """Write the pages and the ratings from the results of a folder; those of any but `RESULTS` into it."""
     results = read_results(folder)
-    texts = pages(results, README.read_text(encoding="utf-8")) | {RATINGS: ratings(results)}
+    texts = pages(results, README.read_text(encoding="utf-8"), plan) | {RATINGS: ratings(results)}
     for path, text in texts.items():
         to = path if folder == RESULTS else folder / "pages" / path.name
         to.parent.mkdir(exist_ok=True)
@@ -231,15 +228,6 @@ def write_result(result, folder):
     return path
 
 
-def name_of(match):
-    """Return what the file of a match is called."""
-    engines = "-".join(dict.fromkeys(parse_spec(spec).kind for spec in match["engines"][1:]))
-    column = column_of(match)
-    kind = f"four-{engines}" if column == "four" else column or engines
-    limit = "-".join(f"{key}{value:g}" for key, value in limits(match["engines"][0]).items())
-    return f"{match['game']}-{match['players']}-{kind}-{limit}"
-
-
 def read_results(folder):
     """Return the results in a folder, of all weights; raise NotationError for a file that is none."""
     results = []
@@ -296,45 +284,20 @@ def check_interval(name, estimate, lowest=-math.inf, highest=math.inf):
 CHECKS = {"match": check_match, "levels": check_levels, "shares": check_shares, "ladder": check_ladder}
 
 
-def limits(text):
-    """Return the limits of an engine, by key."""
-    options = parse_spec(text).options
-    return {key: options[key] for key in ("time", "iterations") if key in options}
-
-
-def column_of(result):
-    """Return the kind of a match, a key of `COLUMNS`; None if it has no column."""
-    first, *others = (parse_spec(spec) for spec in result["engines"])
-    if any({"weights", "level"} & engine.options.keys() for engine in (first, *others)) or first.kind != "mcts":
-        return None
-    if result["players"] == 4 and len(others) == 3:
-        return "four" if len({anonymous(engine) for engine in others}) == 1 else None
-    if result["players"] != 2 or len(others) != 1:
-        return None
-    rival = others[0]
-    if rival.kind in ("greedy", "uct"):
-        return rival.kind
-    own, theirs = (limits(spec) for spec in result["engines"])
-    is_doubling = len(own) == 1 and own.keys() == theirs.keys() and all(own[key] == 2 * theirs[key] for key in own)
-    return "doubling" if rival.kind == "mcts" and is_doubling else None
-
-
-def anonymous(spec):
-    """Return what an engine is, without its name."""
-    return spec.kind, spec.target, *sorted((key, value) for key, value in spec.options.items() if key != "name")
-
-
 # --- pages
 
 
-def pages(results, readme):
+def pages(results, readme, plan=PLAN):
     """Return the text of each page by its path: docs/strength.md, and the README with its table."""
     shipped = {game: registry.get(game).weights().version for game in GAMES}
     results = [result for result in results if result["weights"] == shipped[result["game"]]]
     head, found, rest = readme.partition(BEGIN)
     if not found or END not in rest:
         raise NotationError(f"README.md: expected a table between {BEGIN.strip()} and {END.strip()}")
-    return {PAGE: page(results, shipped), README: f"{head}{BEGIN}{short_table(results)}{END}{rest.partition(END)[2]}"}
+    return {
+        PAGE: page(results, shipped, read_plan(plan, RESULTS)),
+        README: f"{head}{BEGIN}{short_table(results)}{END}{rest.partition(END)[2]}",
+    }
 
 
 def ratings(results):
@@ -366,19 +329,6 @@ def ratings(results):
         if rated and rated[0]["level"] == 1:
             games[result["game"]] = {"weights": result["weights"], "date": result["date"], "levels": rated}
     return json.dumps({"format": 2, "games": games}, indent=1) + "\n"
-
-
-def is_of_levels_now(result):
-    """Return whether a result is of the levels as they are, with the weights that ship."""
-    if result["kind"] != "levels" or result["weights"] != registry.get(result["game"]).weights().version:
-        return False
-    given = {each["level"]: each["settings"] for each in result["levels"] if "settings" in each}
-    return all(settings == settings_of(level or ANCHORED, result["game"]) for level, settings in given.items())
-
-
-def settings_of(level, game):
-    """Return the settings of a level as its results name them: iterations, deviation and noise on the priors."""
-    return list(dataclasses.astuple(levels.of(level, game)))
 
 
 def short_table(results):
@@ -449,7 +399,7 @@ def elo(estimate):
     return f"{mean:+.0f}" if low is None or high is None else f"{mean:+.0f} ({low:.0f} to {high:.0f})"
 
 
-def page(results, shipped):
+def page(results, shipped, steps):
     """Return docs/strength.md."""
     text = INTRODUCTION.format(release=ai.__version__)
     commands = []
@@ -480,6 +430,9 @@ def page(results, shipped):
     if shares:
         commands += [(GAMES[game], result) for game, result in shares.items()]
         text += f"\n## Published shares\n\n{SHARES}\n\n" + shares_table(shares)
+    rows = [row_of_step(step, results) for step in steps if step.result(results) is None]
+    text += f"\n## Not played in full\n\n{UNFINISHED if rows else FINISHED}\n"
+    text += f"\n{table([['game', 'step', 'games', 'planned'], *rows])}" if rows else ""
     text += f"\n## Commands\n\n{COMMANDS}\n"
     for name, result in commands:
         note = f"{name}, {result['date']}, release {result['release']}, {played_by(result)}"
@@ -511,10 +464,32 @@ def ladder_table(result):
     return table(rows)
 
 
+def match_in_words(match):
+    """Return who played whom."""
+    return f"{shown(match['engines'][0])} against {rival_of(match)}, {match['players']} seats"
+
+
 def row(result):
     iterations = " / ".join("?" if number is None else f"{number:,.0f}" for number in result["iterations_per_turn"][:2])
-    match = f"{shown(result['engines'][0])} against {rival_of(result)}, {result['players']} seats"
-    return [match, percent(result["share"]), elo(result["elo"]), iterations, result["games"], result["date"]]
+    return [
+        match_in_words(result),
+        percent(result["share"]),
+        elo(result["elo"]),
+        iterations,
+        result["games"],
+        result["date"],
+    ]
+
+
+def row_of_step(step, results):
+    """Return how far a step of the plan is: its games that count here, and those that are planned."""
+    games = max((step.games_in(result) for result in results), default=0)
+    words = {"levels": "each level against the one below", "ladder": "rating list", "shares": "published shares"}
+    if step.kind == "match":
+        words["match"] = match_in_words(
+            {"rival": step.plan.get("rival"), "engines": step.engines, "players": step.players}
+        )
+    return [GAMES[step.game], words[step.kind], games, step.num_games]
 
 
 def shares_table(shares):
@@ -551,16 +526,18 @@ Matches are played by `mexica-ai arena` ([arena.md](arena.md)). The first engine
 `uct` is the textbook search over single actions, see [search.md](search.md#baselines). Each block of games plays one
 deal with all seatings. Ranges in brackets are 95 % intervals, from the variance between blocks. Shares of the win are
 per seat: with two seats 50 % is equal, with one against three 25 %. A match that a sequential test ended flatters the
-winner a little. `make strength OPTIONS=--status` names steps of the plan that have not been played yet, or not with all
-their games. Elo is left out where all games were won, or where an older page did not note it. Iterations a turn
-are of each engine's own turns, whose positions differ, so they are no measure of its speed.
+winner a little. What was planned and not played, or not with all its games, is [listed](#not-played-in-full). Elo is
+left out where all games were won, or where an older page did not note it. Iterations a turn are of each engine's own
+turns, whose positions differ, so they are no measure of its speed.
+
+In Mexica `uct` with 1,000 iterations is no yardstick: in the rating list it lost all of its 20 games against `random`.
 
 No engine here has been measured against strong human players.
 """
 LEVELS = """\
 How far each level is above the one below, level 1 above `greedy` (less than 0: below), {date}; level 10 with 8,000
-iterations a turn. The errors that levels
-make were chosen until the gaps fitted, partly by the same games, so the gaps are a little flattered:"""
+iterations a turn. Gaps of 100 to 200 are aimed at. The errors that levels make were chosen for that: those of Coatl and
+Tzolk'in partly by the same games, so that gaps are a little flattered, those of Mexica with older weights:"""
 LADDER = """\
 Rating list, {players} seats, {games} games in {blocks} blocks, {date}: 400 points are a factor of ten in strength, and
 {mean}. In brackets the version that played."""
@@ -569,6 +546,11 @@ Equal engines with 64 iterations a turn, 2 seats: how much the seat to move won 
 published, by tenths of that share, in games that did not fit the map of published shares; and the weight, in a
 regression of what it won, of what the search adds to its evaluation, before that map. Standard errors in brackets, by
 the variance between games. 0 and 1 would be right."""
+FINISHED = "All that was planned was played with all its games."
+UNFINISHED = """\
+Numbers of games were fixed before the first was played. These have fewer, so their intervals are wider than planned; a
+match was left where the time of the machines ended, not where it looked best. Of levels and rating lists each pair has
+so many."""
 COMMANDS = """\
 Without `--reproducible` the seeds of the games do not follow from the command, so a repetition plays other games."""
 
