@@ -1,6 +1,6 @@
 """A game that persons play against engines in a terminal: undo and redo, a record on disk.
 
-Knows no terminal; `mexica_ai.cli.play` talks. The game itself is a `mexica_ai.table.Table`.
+Knows no terminal; `mexica_ai.cli.play` talks. The game itself is a `mexica_ai.table.events.Table`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from mexica_ai.game.text_forms import viewer_name
 from mexica_ai.game.variations import Line, fit, with_lines
 from mexica_ai.io import files
 from mexica_ai.io.errors import IllegalActionError, NotationError, PositionError
-from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject
+from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.io.strict import quote
-from mexica_ai.seats import Seat
-from mexica_ai.table import Drafted, Event, Resigned, Started, Table, TookBack, Turned, begin, fold
+from mexica_ai.table.events import Drafted, Event, Resigned, Started, Table, TookBack, Turned, begin, fold
+from mexica_ai.table.seats import Seat
 
 Player = TypeVar("Player")
 

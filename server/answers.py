@@ -7,7 +7,7 @@ from mexica_ai.game.position import deal as deal_game
 from mexica_ai.game.proposals import consider_proposal
 from mexica_ai.game.steps import Applied, Step, play_steps
 from mexica_ai.io.errors import GameOverError, MexicaAIError, NotationError, PositionError, Violation
-from mexica_ai.io.figures import MAX_INT64
+from mexica_ai.io.numbers import MAX_INT64
 from mexica_ai.rpc import details, views, wire
 from mexica_ai.server import paths
 from mexica_ai.v1 import engine_pb2

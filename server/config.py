@@ -27,8 +27,8 @@ from mexica_ai.analysis.limits import (
 from mexica_ai.analysis.resources import memory_mb as available_mb
 from mexica_ai.analysis.resources import num_processors
 from mexica_ai.io.errors import NotationError, SearchError, Violation
-from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S
 from mexica_ai.io.files import read_text
+from mexica_ai.io.numbers import MAX_INT64, MAX_TIME_S
 from mexica_ai.io.strict import quote
 from mexica_ai.rpc.targets import MAX_PORT
 from mexica_ai.rpc.wire import WEIGHTS_NAME

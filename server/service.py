@@ -24,7 +24,7 @@ from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
-from mexica_ai.io.figures import is_time
+from mexica_ai.io.numbers import is_time
 from mexica_ai.io.strict import quote
 from mexica_ai.rpc import wire
 from mexica_ai.server import answers, batches, handlers, paths, strength, tracing

@@ -20,7 +20,7 @@ from mexica_ai.analysis.verdict import recorded_explanation
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record, replay
 from mexica_ai.io.errors import MexicaAIError, NotationError, PositionError
-from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S
+from mexica_ai.io.numbers import MAX_INT64, MAX_TIME_S
 from mexica_ai.io.strict import quote
 
 NUM_CANDIDATES = 100  # candidates of each search; the played turn is looked up among them

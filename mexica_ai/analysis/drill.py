@@ -25,8 +25,8 @@ from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.records import VERSION as RECORD_VERSION
 from mexica_ai.io import files
 from mexica_ai.io.errors import MexicaAIError, NotationError
-from mexica_ai.io.figures import are_shares
 from mexica_ai.io.json_types import JsonObject
+from mexica_ai.io.numbers import are_shares
 from mexica_ai.io.strict import check_shape, check_version, parse_json, quote
 
 VERSION = 1

@@ -16,7 +16,7 @@ from cext.core.search import turn_search
 from mexica_ai.analysis import resources
 from mexica_ai.analysis.margin import Margin
 from mexica_ai.io.errors import SearchError
-from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S, is_time
+from mexica_ai.io.numbers import MAX_INT64, MAX_TIME_S, is_time
 from mexica_ai.io.strict import quote
 
 DEFAULT_TIME_S = 1.0  # of a search with neither a time nor a number of iterations

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mexica_ai.io.figures import MAX_TIME_S, are_scores, are_shares, is_count, is_word
+from mexica_ai.io.numbers import MAX_TIME_S, are_scores, are_shares, is_count, is_word
 
 if TYPE_CHECKING:
     from mexica_ai.game.position import Position

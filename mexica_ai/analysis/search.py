@@ -32,7 +32,7 @@ from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.io.errors import SearchError
-from mexica_ai.io.figures import MAX_TIME_S, is_time
+from mexica_ai.io.numbers import MAX_TIME_S, is_time
 from mexica_ai.io.strict import quote
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from cext.core.search.options import OPTIONS
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.limits import DEFAULT_BATCH, DEFAULT_CANDIDATES, MAX_BATCH, MAX_CANDIDATES, Limits
 from mexica_ai.io.errors import SearchError
-from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.io.strict import quote
 from mexica_ai.io.suggest import did_you_mean
 

@@ -14,7 +14,7 @@ from typing import Any
 from mexica_ai.arena.tournament import Game, Tournament
 from mexica_ai.engines import make_engine
 from mexica_ai.game.position import Position
-from mexica_ai.io.figures import are_shares
+from mexica_ai.io.numbers import are_shares
 
 JUDGE = "mcts,iterations=500,threads=1"  # the default engine, with a limit that does not depend on the machine
 TIE = 1e-9  # forecasts that are so close are equal

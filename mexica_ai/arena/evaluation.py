@@ -23,8 +23,8 @@ from mexica_ai.engines.specs import level_spec
 from mexica_ai.game import registry
 from mexica_ai.io.arguments import bad_option
 from mexica_ai.io.errors import SearchError
-from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.names import distinct
+from mexica_ai.io.numbers import resolve_seed
 
 PATIENCE_S = 1e9  # without end: what hangs in this process cannot be ended without ending the process
 DEFAULT_BLOCKS = 50

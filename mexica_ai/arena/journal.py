@@ -19,8 +19,8 @@ from mexica_ai.arena.searches import SHAPE, check_searches
 from mexica_ai.arena.tournament import Tournament, canonical_spec, without_idle_time
 from mexica_ai.game.records import VERSION, check_record
 from mexica_ai.io.errors import NotationError, SearchError
-from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S
 from mexica_ai.io.files import read_lines
+from mexica_ai.io.numbers import MAX_INT64, MAX_TIME_S
 from mexica_ai.io.strict import check_shape, parse_json, quote
 
 _ARENA_SHAPE = {

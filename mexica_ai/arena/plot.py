@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from mexica_ai.arena.forfeits import MARK
 from mexica_ai.arena.report import Collected
 from mexica_ai.arena.tables import count
-from mexica_ai.pictures import save
+from mexica_ai.plots import save
 
 COLOR = "#2a6f97"
 
@@ -22,7 +22,7 @@ def draw(found: dict[str, Any], collected: Collected, path: str) -> None:
     Raises
     ------
     NotationError
-        As `mexica_ai.pictures.check_path`.
+        As `mexica_ai.plots.check_path`.
     OSError
         The file cannot be written.
     """

@@ -12,7 +12,7 @@ from typing import Any
 
 from mexica_ai.analysis.results import Result
 from mexica_ai.io.errors import NotationError
-from mexica_ai.io.figures import MAX_TIME_S, are_scores, are_shares, is_count
+from mexica_ai.io.numbers import MAX_TIME_S, are_scores, are_shares, is_count
 from mexica_ai.io.strict import Nullable
 
 SHARE_DIGITS, SCORE_DIGITS, SECOND_DIGITS = 3, 1, 3  # as many as are worth reading

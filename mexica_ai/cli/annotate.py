@@ -37,7 +37,7 @@ from mexica_ai.game.move_text import is_move_text
 from mexica_ai.game.records import parse_record
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import NotationError
-from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.io.strict import HEAD
 
 EXIT_INTERRUPTED = 130

@@ -11,7 +11,7 @@ from mexica_ai.engines.specs import KEYS
 from mexica_ai.game.position import Position
 from mexica_ai.game.steps import Step, play_steps
 from mexica_ai.io.errors import NotationError
-from mexica_ai.io.figures import MAX_INT64, resolve_seed
+from mexica_ai.io.numbers import MAX_INT64, resolve_seed
 
 DESCRIPTION = """\
 Play a turn, and print the position after it as JSON. An action that is not

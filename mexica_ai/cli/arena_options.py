@@ -17,7 +17,7 @@ from mexica_ai.cli import common
 from mexica_ai.engines.specs import KEYS, seconds, whole_number
 from mexica_ai.game import registry
 from mexica_ai.io.errors import MexicaAIError
-from mexica_ai.io.figures import MAX_TIME_S
+from mexica_ai.io.numbers import MAX_TIME_S
 
 RESIGN_TURNS = 3
 WHO, TIME, HOW, OUTPUT = "engines and games", "time", "how it is played", "output"  # groups of the help

@@ -418,8 +418,8 @@ def needing(extra: str) -> Iterator[None]:
 def check_picture(path: str) -> None:
     """Raise an error now, before the long work, if no picture can be written to a path later."""
     with needing("plot"):
-        from mexica_ai import pictures
-    pictures.check_path(path)
+        from mexica_ai import plots
+    plots.check_path(path)
 
 
 class Progress:

@@ -20,8 +20,8 @@ from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import NotationError
-from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject
+from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.io.strict import quote
 from mexica_ai.session import Session
 

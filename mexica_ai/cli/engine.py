@@ -27,7 +27,7 @@ from mexica_ai.engines import Engine, make_engine, parse_spec
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import MexicaAIError, NotationError
-from mexica_ai.io.figures import MAX_TIME_S
+from mexica_ai.io.numbers import MAX_TIME_S
 from mexica_ai.io.strict import Nullable, check_shape, parse_json, quote
 from mexica_ai.io.terminal import shorten
 

@@ -26,7 +26,7 @@ from mexica_ai.game.variations import Line, lines_of
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.session import Session
-from mexica_ai.table import seen_turn
+from mexica_ai.table.events import seen_turn
 
 DESCRIPTION = f"""\
 Play a game in the terminal: a new one, or on from a position or a record of a

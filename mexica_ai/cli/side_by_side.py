@@ -17,8 +17,8 @@ from mexica_ai.game.position import Position
 from mexica_ai.game.text_forms import listed
 from mexica_ai.io import terminal
 from mexica_ai.io.errors import NotationError
-from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject
+from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.io.strict import quote
 
 LEAST_CANDIDATES = 50  # that each engine is asked for, to find the others' turns among them

@@ -24,7 +24,7 @@ from mexica_ai.engines.specs import KINDS, EngineSpec
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.io.errors import MexicaAIError, SearchError
-from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.io.terminal import shorten
 
 # A spec's key -> the field of Limits that it sets.

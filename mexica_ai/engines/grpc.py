@@ -12,7 +12,7 @@ from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.base import Engine, find_fault, name_turn
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import SearchError
-from mexica_ai.io.figures import MAX_TIME_S
+from mexica_ai.io.numbers import MAX_TIME_S
 from mexica_ai.rpc.client import Client
 from mexica_ai.rpc.tokens import read_token
 

@@ -32,7 +32,7 @@ from mexica_ai.engines.base import Engine, find_fault, name_turn
 from mexica_ai.engines.specs import EngineSpec
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import NotationError, SearchError
-from mexica_ai.io.figures import is_count, is_word
+from mexica_ai.io.numbers import is_count, is_word
 from mexica_ai.io.strict import check_shape, quote
 from mexica_ai.io.terminal import shorten
 

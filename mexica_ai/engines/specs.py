@@ -17,7 +17,7 @@ from mexica_ai.analysis import levels
 from mexica_ai.analysis.limits import AUTO, MAX_BATCH, MAX_MEMORY_MB, MAX_THREADS
 from mexica_ai.analysis.ratings import MAX_ELO
 from mexica_ai.io.errors import NotationError
-from mexica_ai.io.figures import MAX_INT64, MAX_TIME_S, is_time
+from mexica_ai.io.numbers import MAX_INT64, MAX_TIME_S, is_time
 from mexica_ai.io.suggest import did_you_mean
 from mexica_ai.rpc import targets
 

@@ -30,7 +30,7 @@ from mexica_ai.env.vector import VectorEnv, checked_positions, vector
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.io.errors import GameOverError, IllegalActionError, SearchError
-from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.io.strict import quote
 
 ILLEGAL = ("error", "random", "lose")

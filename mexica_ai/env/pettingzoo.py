@@ -20,7 +20,7 @@ from mexica_ai.game import registry
 from mexica_ai.game.observations import BOUND, check_actions, schema
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.io.errors import IllegalActionError
-from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.io.strict import quote
 
 

@@ -22,7 +22,7 @@ from mexica_ai.game.observations import BOUND, check_actions
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.text_forms import viewer_name
 from mexica_ai.io.arguments import bad_option
-from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.numbers import resolve_seed
 
 if TYPE_CHECKING:
     from gymnasium.spaces import Box, Discrete, Space

@@ -22,8 +22,8 @@ from mexica_ai.io.errors import (
     PositionError,
     SearchError,
 )
-from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject
+from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.io.strict import check_options, parse_json, quote
 
 

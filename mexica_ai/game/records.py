@@ -10,8 +10,8 @@ from mexica_ai.game.move_text import TAG_NAME, is_move_text
 from mexica_ai.game.position import Position
 from mexica_ai.game.variations import Path, check_variations, format_path, lines_of, turns_along
 from mexica_ai.io.errors import MexicaAIError, NotationError, PositionError
-from mexica_ai.io.figures import EPSILON, MAX_TIME_S, are_scores, are_shares, is_count
 from mexica_ai.io.json_types import JsonObject
+from mexica_ai.io.numbers import EPSILON, MAX_TIME_S, are_scores, are_shares, is_count
 from mexica_ai.io.strict import Nullable, check_shape, check_version, choice, parse_json, quote
 
 VERSION = 1

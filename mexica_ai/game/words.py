@@ -52,7 +52,7 @@ def moments_of(
     turn : sequence of str
         The actions.
     seen : sequence of str, optional
-        The actions as the viewer has seen them (`mexica_ai.table.seen_turn`); by default as they are.
+        The actions as the viewer has seen them (`mexica_ai.table.events.seen_turn`); by default as they are.
     viewer : int, optional
         The seat that is told; None: somebody who sees what `position` shows.
 

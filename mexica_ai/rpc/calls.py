@@ -24,7 +24,7 @@ from mexica_ai.game.proposals import Verdict
 from mexica_ai.game.records import are_figures, parse_record
 from mexica_ai.game.steps import Applied
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError, Violation
-from mexica_ai.io.figures import check_seed
+from mexica_ai.io.numbers import check_seed
 from mexica_ai.io.strict import quote
 from mexica_ai.io.terminal import shorten
 from mexica_ai.rpc import failures, fields, wire

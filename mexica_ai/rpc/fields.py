@@ -13,7 +13,7 @@ from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.game.position import Position
 from mexica_ai.io.arguments import bad_option
 from mexica_ai.io.errors import SearchError
-from mexica_ai.io.figures import check_seed
+from mexica_ai.io.numbers import check_seed
 from mexica_ai.io.strict import quote
 from mexica_ai.rpc import wire
 from mexica_ai.v1 import engine_pb2

@@ -28,8 +28,8 @@ from mexica_ai.game.proposals import Verdict
 from mexica_ai.game.records import VERSION
 from mexica_ai.game.steps import Applied, Change, Step
 from mexica_ai.io.errors import NotationError, UnknownGameError, Violation
-from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject, JsonValue
+from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.io.strict import check_options, parse_json, quote
 from mexica_ai.rpc.candidates import (
     candidate_from_message,

@@ -25,11 +25,11 @@ from cext.core.search.options import OPTIONS
 from mexica_ai.game.compact import VERSION
 from mexica_ai.game.contract import Game, try_parse
 from mexica_ai.game.entry import MENU, Gain
-from mexica_ai.game.teaching_check import look as _teaching
 from mexica_ai.io.errors import IllegalActionError, NotationError, PositionError, SearchError
 from mexica_ai.testing.actions import check_features, check_ids
 from mexica_ai.testing.case import JUNK, SAMPLE, SEED, STRIDE, Case, Check, for_each_start
 from mexica_ai.testing.reference import check_reference as check_reference
+from mexica_ai.testing.teaching import look as _teaching
 from mexica_ai.testing.words import check_words
 
 # --- the compiled rules

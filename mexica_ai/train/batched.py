@@ -23,7 +23,7 @@ from mexica_ai.analysis.search import weights_for
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.io.arguments import bad_option
-from mexica_ai.io.figures import resolve_seed
+from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.train.export import Row, from_seat
 
 if TYPE_CHECKING:

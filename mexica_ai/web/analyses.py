@@ -10,7 +10,7 @@ from mexica_ai.analysis.results import Candidate, Result
 from mexica_ai.game.messages import language, noted, say
 from mexica_ai.game.position import Position
 from mexica_ai.game.variations import Turn
-from mexica_ai.seats import names_of
+from mexica_ai.table.seats import names_of
 from mexica_ai.web import pictures
 from mexica_ai.web.guests import Guest
 from mexica_ai.web.snapshot_types import AnalysisJson, CandidateJson

@@ -32,8 +32,8 @@ from mexica_ai.game.proposals import Verdict
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import Nullable, check_shape, choice
 from mexica_ai.rpc.client import AsyncClient
-from mexica_ai.seats import names_of
-from mexica_ai.table import Table
+from mexica_ai.table.events import Table
+from mexica_ai.table.seats import names_of
 from mexica_ai.web import boards, commands, editor, pictures, starts, visibility
 from mexica_ai.web.clicks import why_not
 from mexica_ai.web.engines import Cores, Specs

@@ -11,7 +11,7 @@ from mexica_ai.game.entry import MENU
 from mexica_ai.game.messages import say
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
-from mexica_ai.seats import names_of
+from mexica_ai.table.seats import names_of
 from mexica_ai.web import visibility
 from mexica_ai.web.errors import ApiError
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mexica_ai.game.clock import Clock
-from mexica_ai.table import Table
+from mexica_ai.table.events import Table
 from mexica_ai.web import commands
 from mexica_ai.web.snapshot_types import ClockJson
 

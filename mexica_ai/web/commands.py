@@ -11,7 +11,7 @@ from mexica_ai.game.notes import Note, noted
 from mexica_ai.game.variations import Line
 from mexica_ai.io.errors import IllegalActionError
 from mexica_ai.io.strict import check_shape
-from mexica_ai.table import (
+from mexica_ai.table.events import (
     Annotated,
     Drafted,
     Evaluated,

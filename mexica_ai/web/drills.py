@@ -22,8 +22,8 @@ from mexica_ai.game.words import words_of_turn
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import parse_json
-from mexica_ai.seats import names_of
-from mexica_ai.table import Table
+from mexica_ai.table.events import Table
+from mexica_ai.table.seats import names_of
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.snapshot_types import DrillJson, DrillSummaryJson
 

@@ -15,9 +15,9 @@ from mexica_ai.game.contract import Game as Kind
 from mexica_ai.game.messages import language
 from mexica_ai.game.position import Position
 from mexica_ai.io.json_types import JsonObject
-from mexica_ai.seats import Seat, seats_json
 from mexica_ai.session import record_of
-from mexica_ai.table import Table, Timed, seen_turn
+from mexica_ai.table.events import Table, Timed, seen_turn
+from mexica_ai.table.seats import Seat, seats_json
 from mexica_ai.web import clocks, commands, visibility
 from mexica_ai.web.analyses import Analysis
 from mexica_ai.web.drills import Drill
@@ -39,7 +39,7 @@ from mexica_ai.web.turn_entry import Draft, ending_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mexica_ai.table import Event
+    from mexica_ai.table.events import Event
 
 
 class Game(Kept):

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.types import Scope
 
-from mexica_ai.table import Table
+from mexica_ai.table.events import Table
 from mexica_ai.web.errors import ApiError
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from mexica_ai.game import registry, teaching
 from mexica_ai.game.guide import Guide, GuideStep, Verdict
 from mexica_ai.game.messages import language, say
 from mexica_ai.game.position import Position
-from mexica_ai.seats import Seat
-from mexica_ai.table import Started, Table, begin
+from mexica_ai.table.events import Started, Table, begin
+from mexica_ai.table.seats import Seat
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.snapshot_types import GuideInfo, GuideJson
 

@@ -23,7 +23,7 @@ from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.rpc.client import AsyncClient
-from mexica_ai.seats import Seat
+from mexica_ai.table.seats import Seat
 from mexica_ai.web import commands, pictures
 from mexica_ai.web.analyses import Analysis, Asked
 from mexica_ai.web.clocks import Flags

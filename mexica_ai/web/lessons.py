@@ -11,7 +11,7 @@ from starlette.routing import Route
 from mexica_ai.game import registry, teaching
 from mexica_ai.game.messages import language
 from mexica_ai.io.json_types import JsonObject
-from mexica_ai.seats import names_of
+from mexica_ai.table.seats import names_of
 from mexica_ai.web import guides, pictures
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.games import Game

@@ -16,7 +16,7 @@ from mexica_ai.analysis.ratings import describe_level
 from mexica_ai.analysis.words import say
 from mexica_ai.game import registry
 from mexica_ai.game.messages import language
-from mexica_ai.table import Table
+from mexica_ai.table.events import Table
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.snapshot_types import LevelJson, NextJson, ResultJson, ResultsJson, RowJson
 from mexica_ai.web.store import Store

@@ -13,7 +13,7 @@ from mexica_ai.game.steps import play_steps
 from mexica_ai.io.errors import MexicaAIError, PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
-from mexica_ai.seats import names_of
+from mexica_ai.table.seats import names_of
 from mexica_ai.web import boards
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.turn_entry import ENDS, UNCOVERS

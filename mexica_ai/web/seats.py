@@ -8,7 +8,7 @@ from mexica_ai.analysis import levels
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.names import read_name
 from mexica_ai.io.strict import quote
-from mexica_ai.seats import Seat
+from mexica_ai.table.seats import Seat
 
 MAX_SECONDS = 600.0
 DEFAULT_LEVEL, DEFAULT_SECONDS = 5, 1.0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mexica_ai.game import teaching
 from mexica_ai.game.messages import language, say
-from mexica_ai.seats import names_of
+from mexica_ai.table.seats import names_of
 from mexica_ai.web.snapshot_types import ScoreRowJson
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from mexica_ai.game.details import cost_text
 from mexica_ai.game.messages import say
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
-from mexica_ai.seats import names_of, seats_json
+from mexica_ai.table.seats import names_of, seats_json
 from mexica_ai.web.clicks import named
 from mexica_ai.web.commands import take_back_limit
 from mexica_ai.web.guides import guide_json

@@ -24,13 +24,13 @@ from mexica_ai.game.position_text import position_data
 from mexica_ai.game.records import parse_record
 from mexica_ai.game.variations import Line, lines_of
 from mexica_ai.io.errors import MexicaAIError, NotationError
-from mexica_ai.io.figures import resolve_seed
 from mexica_ai.io.json_types import JsonObject
+from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.io.strict import Nullable, check_options, check_shape
-from mexica_ai.seats import OTHER, SEAT, Seat
 from mexica_ai.session import same_deal
-from mexica_ai.table import Annotated, Evaluated, Event, Posed, Resigned, Started, Table, Turned, begin, fold
-from mexica_ai.table_lines import read_event, read_started
+from mexica_ai.table.events import Annotated, Evaluated, Event, Posed, Resigned, Started, Table, Turned, begin, fold
+from mexica_ai.table.journal import read_event, read_started
+from mexica_ai.table.seats import OTHER, SEAT, Seat
 from mexica_ai.web.commands import MAX_TURNS, require_room
 from mexica_ai.web.drills import exercises_of_game, exercises_of_text, looks_like_drill
 from mexica_ai.web.errors import ApiError, api_error

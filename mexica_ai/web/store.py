@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
-from mexica_ai.table import Drafted, Event, HandedOver, Table
+from mexica_ai.table.events import Drafted, Event, HandedOver, Table
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.journal import Folder, Journal
 from mexica_ai.web.snapshot_types import Snapshot

@@ -25,7 +25,7 @@ from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import Nullable, check_shape
 from mexica_ai.rpc.client import AsyncClient
-from mexica_ai.table import Event, Table
+from mexica_ai.table.events import Event, Table
 from mexica_ai.web import commands, pictures, visibility
 from mexica_ai.web.engines import Cores
 from mexica_ai.web.errors import ApiError

@@ -15,8 +15,8 @@ from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.variations import Line, Path, Turn, walk
 from mexica_ai.game.words import moments_of, tell_steps, tell_turn, words_of_turn
 from mexica_ai.io.errors import MexicaAIError
-from mexica_ai.seats import Seat, names_of
-from mexica_ai.table import Table
+from mexica_ai.table.events import Table
+from mexica_ai.table.seats import Seat, names_of
 from mexica_ai.web.pictures import play_on
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
-from mexica_ai.table import Table
+from mexica_ai.table.events import Table
 from mexica_ai.web.errors import ApiError
 
 

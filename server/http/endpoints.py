@@ -20,7 +20,7 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from mexica_ai.io.errors import NotationError
-from mexica_ai.io.figures import MAX_TIME_S
+from mexica_ai.io.numbers import MAX_TIME_S
 from mexica_ai.io.strict import quote
 from mexica_ai.server import errors
 from mexica_ai.server.http import messages, problems

@@ -18,7 +18,7 @@ from mexica_ai.cli import report
 from mexica_ai.engines import make_engine
 from mexica_ai.engines.process import _result
 from mexica_ai.game.records import make_record, replay
-from mexica_ai.io.figures import are_scores, are_shares
+from mexica_ai.io.numbers import are_scores, are_shares
 
 TURN = ["take 1 1"]
 MOST = 2**63 - 1

@@ -21,7 +21,7 @@ from mexica_ai.engines.native import MctsEngine
 from mexica_ai.game import records, registry
 from mexica_ai.io.errors import IllegalActionError, MexicaAIError, NotationError, PositionError
 from mexica_ai.session import Session, same_deal
-from mexica_ai.table import seen_turn
+from mexica_ai.table.events import seen_turn
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 GAMES = ("coatl", "mexica", "nim", "tzolkin")

@@ -303,7 +303,7 @@ def test_the_page_knows_neither_the_compiled_layer_nor_messages():
 FILES_AND_CLOCKS = ("os", "pathlib", "shutil", "time", "datetime", "threading", "asyncio", "mexica_ai.io.files")
 
 
-@pytest.mark.parametrize("name", ["seats", "table", "table_lines", "web/commands", "web/visibility"])
+@pytest.mark.parametrize("name", ["table/seats", "table/events", "table/journal", "web/commands", "web/visibility"])
 def test_what_can_happen_in_a_game_is_decided_without_files_clocks_or_threads(name):
     for module in imports(ROOT / "mexica_ai" / f"{name}.py"):
         assert not is_within(module, *FILES_AND_CLOCKS, "starlette", "mexica_ai.engines", "mexica_ai.web.store"), module

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mexica_ai.game import registry, teaching
-from mexica_ai.game.teaching_check import SECTIONS
+from mexica_ai.testing.teaching import SECTIONS
 
 ROOT = Path(__file__).parents[2]
 

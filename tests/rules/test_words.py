@@ -17,7 +17,7 @@ from mexica_ai.game.position import Position
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.words import card
 from mexica_ai.games.tzolkin import facts as tiles
-from mexica_ai.table import seen_turn
+from mexica_ai.table.events import seen_turn
 
 ROOT = Path(__file__).parents[2]
 GAMES = ("mexica", "coatl", "tzolkin", "nim")

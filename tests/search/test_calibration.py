@@ -22,7 +22,7 @@ from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
 from mexica_ai.game.records import position_at
 from mexica_ai.io.errors import NotationError
-from mexica_ai.io.figures import are_shares
+from mexica_ai.io.numbers import are_shares
 from mexica_ai.train.calibration import to_json
 
 MAP = Calibration([(6, 14), (0, 5)], [0.6, 0.7, 0.8, 0.5], [-0.5, -0.7, -0.4, -0.3], [0.8, 0.8, 0.9, 1.1])

@@ -9,7 +9,7 @@ from pages import NIM
 import mexica_ai as ai
 from mexica_ai.analysis import drill
 from mexica_ai.analysis.annotate import TurnEvaluation, evaluate_record, with_evaluations
-from mexica_ai.table import Posed
+from mexica_ai.table.events import Posed
 from mexica_ai.web import drills, starts
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

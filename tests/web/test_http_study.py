@@ -12,7 +12,7 @@ from mexica_ai.game.messages import speaking
 from mexica_ai.game.notes import Note, noted, notes_of
 from mexica_ai.game.position import Position
 from mexica_ai.game.variations import Line, add, comment
-from mexica_ai.table import TookBack, Turned
+from mexica_ai.table.events import TookBack, Turned
 from mexica_ai.web import starts, telling
 
 

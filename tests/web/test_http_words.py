@@ -19,8 +19,8 @@ from mexica_ai.games.tzolkin import facts as tzolkin_facts
 from mexica_ai.games.tzolkin import words as tzolkin_words
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.names import MAX_NAME, read_name
-from mexica_ai.seats import Seat, names_of
-from mexica_ai.table import seen_turn
+from mexica_ai.table.events import seen_turn
+from mexica_ai.table.seats import Seat, names_of
 from mexica_ai.web import commands, starts
 from mexica_ai.web.telling import Telling
 

@@ -13,9 +13,9 @@ from mexica_ai.analysis.annotate import TurnEvaluation
 from mexica_ai.game.notes import Note
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import MexicaAIError
-from mexica_ai.seats import Seat
-from mexica_ai.table import Started, begin, fold
-from mexica_ai.table_lines import read_event, read_started
+from mexica_ai.table.events import Started, begin, fold
+from mexica_ai.table.journal import read_event, read_started
+from mexica_ai.table.seats import Seat
 from mexica_ai.web import commands, starts, visibility
 from mexica_ai.web.errors import ApiError
 

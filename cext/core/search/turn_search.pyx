@@ -14,7 +14,7 @@ from cext.core.learning.weights cimport weights_data
 
 from cext.core.contract.errors import SearchError
 
-# `mexica_ai.analysis.limits` and `mexica_ai.io.figures` take these from here.
+# `mexica_ai.analysis.limits` and `mexica_ai.io.numbers` take these from here.
 DEFAULT_MEMORY_MB = 1024
 MAX_MEMORY_MB = 1_000_000
 MAX_THREADS = 256           # of the searches that take more than one

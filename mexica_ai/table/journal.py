@@ -8,11 +8,10 @@ from mexica_ai.game.clock import read_clock
 from mexica_ai.game.notes import read_note
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import EVALUATION
-from mexica_ai.io.figures import check_seed
 from mexica_ai.io.json_types import JsonObject
+from mexica_ai.io.numbers import check_seed
 from mexica_ai.io.strict import Nullable, check_shape
-from mexica_ai.seats import SEAT, seat_of
-from mexica_ai.table import (
+from mexica_ai.table.events import (
     VERSION,
     Annotated,
     Evaluated,
@@ -29,6 +28,7 @@ from mexica_ai.table import (
     Turned,
     bad_event,
 )
+from mexica_ai.table.seats import SEAT, seat_of
 
 _HEAD = {
     "journal": int,

@@ -23,7 +23,7 @@ from mexica_ai.game.variations import Line, climb, fit, turns_along, with_lines
 from mexica_ai.io.errors import GameOverError, NotationError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
-from mexica_ai.seats import Seat
+from mexica_ai.table.seats import Seat
 
 VERSION = 1  # of a journal
 
