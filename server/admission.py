@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 from dataclasses import replace
 
@@ -17,7 +18,16 @@ from mexica_ai.server.calls import Call, Question
 from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.rejections import least_left_s
-from mexica_ai.server.slots import MIN_SEARCH_S, MOVE_S, BusyError, MovedError, SearchSlots, Ticket, loop_time
+from mexica_ai.server.slots import (
+    MIN_SEARCH_S,
+    MOVE_S,
+    PATIENCE_S,
+    BusyError,
+    MovedError,
+    SearchSlots,
+    Ticket,
+    loop_time,
+)
 
 # The expected time of a search with a limit of iterations: from the speed of earlier searches, times a factor.
 FIRST_RATE = 5000.0
@@ -144,20 +154,38 @@ class Admission:
             return None
         return call.deadline - self._margin.of(call.deadline - loop_time())
 
-    async def take_slot(self, question: Question, call: Call, stop: Stop, due: float = float("inf")) -> Ticket:
-        """Wait for a slot; see `SearchSlots.take`."""
-        begin = loop_time()
+    async def take_slot(self, question: Question, call: Call, stop: Stop, since: float | None = None) -> Ticket:
+        """Wait for a slot; see `SearchSlots.take`.
+
+        Parameters
+        ----------
+        question : Question
+        call : Call
+        stop : Stop
+            Is set for a search without limits if another call waits.
+        since : float, optional
+            When a search that tries again has begun to wait. That it finds no place is no rejection of its call.
+        """
+        begin = loop_time() if since is None else since
+        due = math.inf if since is None else since + PATIENCE_S
+        counting = self._metrics.noting_rejections() if since is None else contextlib.nullcontext()
         expected_s = self.expected_s(question.settings.level_limits)
+        end = stop.set if question.settings.limits.unlimited else None
+        has_ended = since is None
         try:
-            with self._metrics.noting_rejections(), tracing.span("queue"):
-                self._check_deadline(call)
-                end = stop.set if question.settings.limits.unlimited else None
-                return await self.slots.take(call.caller, expected_s, self._search_by(call), due, end)
+            with tracing.span("queue"):
+                with self._metrics.noting_rejections():
+                    self._check_deadline(call)
+                with counting:
+                    ticket = await self.slots.take(call.caller, expected_s, self._search_by(call), due, end)
+            has_ended = True
+            return ticket
         except asyncio.CancelledError:
             self._metrics.cancelled()
             raise
         finally:
-            self._metrics.queue_wait(loop_time() - begin)
+            if has_ended:
+                self._metrics.queue_wait(loop_time() - begin)
 
     async def take_slot_unless(
         self, stopping: asyncio.Event, question: Question, call: Call, stop: Stop

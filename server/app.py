@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import grpc
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from mexica_ai.io.errors import SearchError
@@ -21,6 +21,7 @@ from mexica_ai.server.concurrency import ConcurrencyInterceptor
 from mexica_ai.server.config import ServerConfig, format_address, refuse
 from mexica_ai.server.connections import CHECK_S, Connections, why_taken
 from mexica_ai.server.errors import RequestCheckInterceptor
+from mexica_ai.server.health import Health
 from mexica_ai.server.logs import LoggingInterceptor
 from mexica_ai.server.metrics import make_metrics
 from mexica_ai.server.rejections import RateLimiter, RejectionPacingInterceptor
@@ -54,6 +55,7 @@ _OPTIONS = [
     ("grpc.server_handshake_timeout_ms", 10_000),  # closes connections that do not finish the TLS handshake
 ]
 _DESCRIPTORS = (engine_pb2.DESCRIPTOR, health_pb2.DESCRIPTOR, reflection_pb2.DESCRIPTOR)
+HEALTH_NAME = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
 METHODS = frozenset(
     f"/{service.full_name}/{method.name}"
     for file in _DESCRIPTORS
@@ -100,7 +102,7 @@ class Server:
         version = metadata.version("mexica-ai")
         self.metrics = make_metrics(config)
         self._tracing = make_tracing(config, version)
-        self._health = health.aio.HealthServicer()
+        self._health = Health()
         self.scheduler = Scheduler(config, self.metrics, make_run)
         slots = self.scheduler.admission.slots
         self.metrics.server(version, config.slots, lambda: slots.num_waiting, slots.busy_s)
@@ -123,7 +125,7 @@ class Server:
         self._door = None if config.http_port is None else _make_door(config, self._service, interceptors)
         engine_pb2_grpc.add_EngineServiceServicer_to_server(self._service, self._server)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        reflection.enable_server_reflection([SERVICE_NAME, health.SERVICE_NAME, reflection.SERVICE_NAME], self._server)
+        reflection.enable_server_reflection([SERVICE_NAME, HEALTH_NAME, reflection.SERVICE_NAME], self._server)
 
     async def start(self) -> None:
         """Listen and serve.
@@ -152,8 +154,7 @@ class Server:
         self._watching = asyncio.create_task(self._watch_secrets())
         await self._server.start()
         self._guarding = asyncio.create_task(self._guard(port))
-        for service in ("", SERVICE_NAME):
-            await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
+        self._health.serve(("", SERVICE_NAME))
 
     async def _guard(self, port: int) -> None:
         """Keep each address within its number of connections."""
@@ -207,7 +208,7 @@ class Server:
 
     async def drain(self) -> None:
         """Shut down gracefully: report NOT_SERVING, turn away connections, finish or stop searches, close."""
-        await self._health.enter_graceful_shutdown()
+        self._health.stop()
         if self._door:
             self._door.site.is_healthy = False
         # Clients and balancers notice this after some time; until then calls are answered.

@@ -11,7 +11,7 @@ from typing import Any
 import grpc
 
 from mexica_ai.server import handlers
-from mexica_ai.server.auth import CALLER
+from mexica_ai.server.auth import CALLER, OPEN_PREFIX
 from mexica_ai.server.errors import status_of
 from mexica_ai.server.handlers import Context, Continuation, Handler
 from mexica_ai.server.metrics import Metrics
@@ -47,6 +47,8 @@ class ConcurrencyInterceptor(grpc.aio.ServerInterceptor):
         self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
     ) -> Handler | None:
         """Return the handler of a call, or one that rejects it."""
+        if handler_call_details.method.startswith(OPEN_PREFIX):  # a watcher of health is no work
+            return await continuation(handler_call_details)
         if self._has_too_many(CALLER.get()):
             # This kind answers without reading a message first, and the caller sees no difference.
             return grpc.stream_stream_rpc_method_handler(self._reject)

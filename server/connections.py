@@ -25,6 +25,26 @@ class _Connection(NamedTuple):
     number: int  # in the order in which they were noticed
 
 
+class _Spare:
+    """A descriptor that is kept free, if there is one."""
+
+    def __init__(self) -> None:
+        self._descriptor: int | None = None
+        self.open()
+
+    def open(self) -> None:
+        with contextlib.suppress(OSError):
+            self._descriptor = os.open(os.devnull, os.O_RDONLY)
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __del__(self) -> None:
+        self.close()
+
+
 class Connections:
     """The connections to one port of this process.
 
@@ -42,13 +62,20 @@ class Connections:
         self._known: dict[int, _Connection] = {}
         self._num_noticed = 0
         self._reported: set[str] = set()
+        self._spare = _Spare()  # for looking when connections have taken all others
 
     def enforce(self) -> int:
         """Close the newest connections of each address that has too many; return how many were closed."""
+        self._spare.close()
         try:
-            names = os.listdir(_DESCRIPTORS)
-        except FileNotFoundError:
+            return self._enforce()
+        except OSError:  # no /proc, or another thread has taken the spare descriptor: the next look may have one
             return 0
+        finally:
+            self._spare.open()
+
+    def _enforce(self) -> int:
+        names = os.listdir(_DESCRIPTORS)
         if len(names) <= self._max_per_address:
             return 0
         self._notice(sorted(map(int, names)))

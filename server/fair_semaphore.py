@@ -22,11 +22,11 @@ class FairSemaphore:
     ----------
     places : int
         Number of calls at the same time.
-    max_waiting_per_caller, max_waiting : int
+    max_waiting_per_caller, max_waiting : float
         Number of calls that may wait for a place, of one caller and of all.
     """
 
-    def __init__(self, places: int, max_waiting_per_caller: int, max_waiting: int) -> None:
+    def __init__(self, places: int, max_waiting_per_caller: float, max_waiting: float) -> None:
         self._free = places
         self._max_waiting_per_caller = max_waiting_per_caller
         self._max_waiting = max_waiting

@@ -32,8 +32,8 @@ from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.result_cache import ResultCache
 from mexica_ai.server.runner import MakeRun, Runner, make_run
-from mexica_ai.server.slots import MIN_SEARCH_S, PATIENCE_S, BusyError, loop_time, shutting_down
-from mexica_ai.server.workers import FairWorkers, Workers
+from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, loop_time, shutting_down
+from mexica_ai.server.workers import FairWorkers
 
 # Shortest time between two rejected calls whose positions are checked for a forced turn: a check takes three
 # times as long as a rejection.
@@ -69,7 +69,7 @@ class Scheduler:
         # A search of one iteration takes a millisecond or two, so it must not wait for calls that take 100 ms.
         self._single = FairWorkers(1, "single", max(config.max_waiting, per_caller), self._metrics)
         # Threads that evaluate records mostly wait for a slot.
-        self._records = Workers(config.slots + config.max_waiting, "record")
+        self._records = FairWorkers(config.slots + config.max_waiting, "record")
         self._results = ResultCache(config.cache_mb << 20, config.share_results)
         self._next_look = 0.0
         self._is_closed = False
@@ -215,9 +215,9 @@ class Scheduler:
             return evaluations, sum(index in turns for index in seat_turns(read))
 
         try:
-            evaluations, number = await self._records.submit(begin)
+            evaluations, number = await self._records.run(_who(call), begin)
             for _ in range(number):
-                evaluation = await self._records.submit(next, evaluations, None)
+                evaluation = await self._records.run(_who(call), next, evaluations, None)
                 if evaluation is None:  # a search was stopped: the server is shutting down
                     raise shutting_down()
                 yield evaluation
@@ -238,24 +238,25 @@ class Scheduler:
         settings = question.settings
         settings = replace(settings, limits=replace(settings.limits, iterations=1))
         with tracing.span("search"):
-            return await self._single.run(call, lambda: SearchRun(question.position, settings).result())
+            return await self._single.run(_who(call), lambda: SearchRun(question.position, settings).result())
 
     async def _search_patiently(self, question: Question, call: Call, stop: Stop) -> Result:
         """Search in a slot, and retry if the queue is full; for one of the many searches of a long call."""
-        due = loop_time() + PATIENCE_S
+        since = loop_time()
         while True:
             try:
-                return await self._search_in_slot(question, call, stop, due)
+                return await self._search_in_slot(question, call, stop, since)
             except BusyError as error:
                 remaining_s = call.remaining_s()
                 is_over = remaining_s is not None and remaining_s < error.retry_s + MIN_SEARCH_S
                 if self._is_closed or is_over:
+                    self._metrics.rejected(error.reason)
                     raise
                 await asyncio.sleep(min(max(error.retry_s, MIN_SEARCH_S), RECORD_RETRY_S))
 
-    async def _search_in_slot(self, question: Question, call: Call, stop: Stop, due: float = float("inf")) -> Result:
-        """Wait for a slot, search in it, and return the result."""
-        ticket = await self.admission.take_slot(question, call, stop, due)
+    async def _search_in_slot(self, question: Question, call: Call, stop: Stop, since: float | None = None) -> Result:
+        """Wait for a slot, search in it, and return the result; `since` as for `Admission.take_slot`."""
+        ticket = await self.admission.take_slot(question, call, stop, since)
         settings = self.admission.settings_in_slot(question, ticket)
         search = self._runner.start(question.position, settings, ticket, call, stop, lambda run: run.result())
         try:
@@ -278,7 +279,7 @@ class Scheduler:
         BusyError
             Too many such calls wait, or there are no threads.
         """
-        return await self._light.run(call, function, *args)
+        return await self._light.run(_who(call), function, *args)
 
     # --- the end
 
@@ -299,6 +300,11 @@ class Scheduler:
         self._runner.end_workers()
         for workers in (self._light, self._single, self._records):
             workers.end()
+
+
+def _who(call: Call) -> str:
+    """Return whose turn it is in a thread."""
+    return call.caller or call.peer
 
 
 class _News:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from mexica_ai.server.calls import Call
 from mexica_ai.server.fair_semaphore import FairSemaphore
 from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.slots import BusyError, shutting_down
@@ -55,14 +55,28 @@ class Workers:
 
 
 class FairWorkers(Workers):
-    """Threads in which callers take turns."""
+    """Threads in which callers take turns.
 
-    def __init__(self, number: int, name: str, max_waiting_per_caller: int, metrics: Metrics) -> None:
+    Parameters
+    ----------
+    number : int
+        Of threads.
+    name : str
+    max_waiting_per_caller : int, optional
+        Number of functions of one caller that may wait for a thread; all callers together may have `FULL_CALLERS`
+        times as many. By default it is not limited here.
+    metrics : Metrics, optional
+        Counts rejections.
+    """
+
+    def __init__(
+        self, number: int, name: str, max_waiting_per_caller: float = math.inf, metrics: Metrics | None = None
+    ) -> None:
         super().__init__(number, name)
         self._places = FairSemaphore(number, max_waiting_per_caller, FULL_CALLERS * max_waiting_per_caller)
-        self._metrics = metrics
+        self._metrics = metrics or Metrics()
 
-    async def run(self, call: Call, function: Callable[..., T], *args: Any) -> T:
+    async def run(self, caller: str, function: Callable[..., T], *args: Any) -> T:
         """Return `function(*args)`, once it is the caller's turn.
 
         Raises
@@ -71,7 +85,7 @@ class FairWorkers(Workers):
             Too many calls wait, there are no threads, or the server shuts down.
         """
         with self._metrics.noting_rejections():
-            await self._places.take(call.caller or call.peer)
+            await self._places.take(caller)
         try:
             answer = self.submit(function, *args)
         except BusyError:

@@ -59,6 +59,8 @@ class Call(Generic[T]):
         Deadline of the whole call in seconds.
     stop : Stop, optional
         Setting it cancels the call. Only for a method with one answer.
+    errors : list of Exception
+        What the iterator of requests has met, which ended it. It is raised after the answers.
     """
 
     method: str
@@ -66,6 +68,12 @@ class Call(Generic[T]):
     read: Callable[[Any], T]
     timeout_s: float | None
     stop: Stop | None = None
+    errors: Sequence[Exception] = ()
+
+    def end(self) -> None:
+        """Raise what ended the requests before their end, once all answers are read."""
+        if self.errors:
+            raise self.errors[0]
 
 
 class _Asking(Protocol[P, T_co]):
@@ -248,7 +256,8 @@ class Calls:
         Parameters
         ----------
         positions : iterable of Position
-            Read as the server takes them, in a thread of their own.
+            Read as the server takes them: in a thread of their own, with `AsyncClient` in the event loop. What it
+            raises is raised here, after the results of the positions before.
         timeout_s : float, optional
             Deadline of the whole call in seconds; None: none.
         time_s, iterations, threads, memory_mb, seed, candidates, level, elo, weights, first_actions, options
@@ -273,11 +282,16 @@ class Calls:
 
         seats: dict[str, int] = {}  # of the positions without a result
 
+        errors: list[Exception] = []
+
         def requests() -> Iterator[engine_pb2.BestTurnsRequest]:
-            for index, position in enumerate(positions):
-                seats[str(index)] = position.players
-                search = engine_pb2.BestTurnRequest(**{**shared, "position": wire.position_to_message(position)})
-                yield engine_pb2.BestTurnsRequest(id=str(index), search=search)
+            try:
+                for index, position in enumerate(positions):
+                    seats[str(index)] = position.players
+                    search = engine_pb2.BestTurnRequest(**{**shared, "position": wire.position_to_message(position)})
+                    yield engine_pb2.BestTurnsRequest(id=str(index), search=search)
+            except Exception as error:  # gRPC would call it a failure of the call
+                errors.append(error)
 
         def read(answer: Any) -> tuple[int, Result | MexicaAIError]:
             players = seats.pop(answer.id, None)
@@ -288,7 +302,7 @@ class Calls:
                 return index, failures.of_one(answer.failure, self._name)
             return index, self._read_result(answer, players)
 
-        return Call("BestTurns", requests(), read, timeout_s)
+        return Call("BestTurns", requests(), read, timeout_s, errors=errors)
 
     @_streams
     def analyze(

@@ -171,6 +171,7 @@ class Client(_Connected):
         try:
             for answer in running:
                 yield self._value(call, answer)
+            call.end()
             return
         except grpc.RpcError as error:
             failure = self._error(error)
@@ -250,6 +251,7 @@ class AsyncClient(_Connected):
         try:
             async for answer in running:
                 yield self._value(call, answer)
+            call.end()
             return
         except grpc_aio.AioRpcError as error:
             failure = await self._failure(error)

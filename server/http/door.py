@@ -9,7 +9,6 @@ import math
 import socket
 import ssl
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import uvicorn
@@ -19,6 +18,7 @@ from mexica_ai.server.config import ServerConfig, format_address
 from mexica_ai.server.http.calls import Calls
 from mexica_ai.server.http.connections import OPTIONS, Connections
 from mexica_ai.server.http.site import Site, methods
+from mexica_ai.server.workers import FairWorkers
 from mexica_ai.v1 import engine_pb2_grpc
 
 MAX_CONNECTIONS = 1000  # each takes a file descriptor
@@ -47,8 +47,8 @@ class Door:
     config : ServerConfig
         With an `http_port`.
     site : Site
-    executor : ThreadPoolExecutor
-        That of the site; it ends with the door.
+    workers : FairWorkers
+        Those of the site; they end with the door.
 
     Attributes
     ----------
@@ -58,9 +58,9 @@ class Door:
         The same.
     """
 
-    def __init__(self, config: ServerConfig, site: Site, executor: ThreadPoolExecutor) -> None:
+    def __init__(self, config: ServerConfig, site: Site, workers: FairWorkers) -> None:
         assert config.http_port is not None  # else there is no door
-        self._config, self.site, self._executor = config, site, executor
+        self._config, self.site, self._workers = config, site, workers
         self.port = config.http_port
         self.address = format_address(config.http_host, self.port)
         self._num_read = 1
@@ -133,7 +133,7 @@ class Door:
             if task is not self._tasks[0]:
                 task.cancel()
         await asyncio.wait(self._tasks)
-        self._executor.shutdown(wait=False)
+        self._workers.end()
 
     def _listen(self) -> socket.socket:
         host, port = self._config.http_host, self.port
@@ -178,6 +178,6 @@ def make_door(
         Methods with requests of `large_bytes` at most; others have `wire.MAX_BYTES`.
     large_bytes : int
     """
-    executor = ThreadPoolExecutor(1, "http")
+    workers = FairWorkers(1, "http")
     served = methods(wire.MAX_BYTES, large_bytes, large)
-    return Door(config, Site(config, Calls(servicer, interceptors), served, executor), executor)
+    return Door(config, Site(config, Calls(servicer, interceptors), served, workers), workers)

@@ -7,7 +7,6 @@ import contextlib
 import functools
 import re
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Executor
 from json import dumps
 from typing import Any, NamedTuple
 
@@ -23,12 +22,14 @@ from mexica_ai.io.errors import NotationError
 from mexica_ai.io.numbers import MAX_TIME_S
 from mexica_ai.io.strict import quote
 from mexica_ai.server import errors
+from mexica_ai.server.auth import CALLER
 from mexica_ai.server.http import messages, problems
 from mexica_ai.server.http.bodies import Body
 from mexica_ai.server.http.calls import Calls, Details, HttpContext, peer_of
 from mexica_ai.server.http.problems import Problem, RefusedError
 from mexica_ai.server.rejections import new_status
 from mexica_ai.server.slots import loop_time
+from mexica_ai.server.workers import FairWorkers
 
 JSON, LINES, EVENTS = "application/json", "application/x-ndjson", "text/event-stream"
 TIMEOUT_HEADER = "request-timeout"
@@ -68,14 +69,14 @@ class Endpoint:
     ----------
     method : Method
     calls : Calls
-    executor : Executor
+    workers : FairWorkers
         For large texts.
     running : set of asyncio.Task
         Is kept up to date with the tasks of the calls in work.
     """
 
-    def __init__(self, method: Method, calls: Calls, executor: Executor, running: set[asyncio.Task[None]]) -> None:
-        self._method, self._calls, self._executor, self._running = method, calls, executor, running
+    def __init__(self, method: Method, calls: Calls, workers: FairWorkers, running: set[asyncio.Task[None]]) -> None:
+        self._method, self._calls, self._workers, self._running = method, calls, workers, running
         self._kind = message_factory.GetMessageClass(method.descriptor.input_type)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -89,8 +90,9 @@ class Endpoint:
             await error.response(request_id)(scope, receive, send)
             return
         context = HttpContext(peer_of(scope.get("client")), scope["state"].get("common_name"), deadline)
-        reply = _Reply(self._method, headers, scope, receive, send, self._executor)
-        task = asyncio.create_task(self._answer(scope, headers, request_id, context, receive, reply))
+        texts = _Texts(self._workers, context.peer())
+        reply = _Reply(self._method, headers, scope, receive, send, texts)
+        task = asyncio.create_task(self._answer(scope, headers, request_id, context, receive, reply, texts))
         of_connection: set[asyncio.Task[None]] = scope["state"]["calls"]
         for tasks in (self._running, of_connection):
             tasks.add(task)
@@ -135,20 +137,29 @@ class Endpoint:
             raise RefusedError(415, "WRONG_CONTENT_TYPE", "content-encoding: is given; expected none")
 
     async def _answer(
-        self, scope: Scope, headers: Headers, request_id: str, context: HttpContext, receive: Receive, reply: _Reply
+        self,
+        scope: Scope,
+        headers: Headers,
+        request_id: str,
+        context: HttpContext,
+        receive: Receive,
+        reply: _Reply,
+        texts: _Texts,
     ) -> None:
         """Make the call, and send its answers; runs in the task of the call."""
         metadata = [(key, headers[key]) for key in _METADATA if len(headers.getlist(key)) == 1]
         details = Details(self._method.name, [*metadata, ("x-request-id", request_id)])
         length = headers.get("content-length", "")
         body = Body(receive, int(length) if length.isdecimal() else None, self._method.max_bytes)
-        reads = functools.partial(self._reader, scope["query_string"], body)
+        reads = functools.partial(self._reader, scope["query_string"], body, texts)
         with contextlib.suppress(grpc.aio.AbortError):  # the context has the status
             async with contextlib.aclosing(self._calls.call(details, context, reads)) as answers:
                 async for answer in answers:
                     await reply.send(answer)
 
-    def _reader(self, query: bytes, body: Body, deserialize: Callable[[bytes], Any]) -> Callable[[], Awaitable[Any]]:
+    def _reader(
+        self, query: bytes, body: Body, texts: _Texts, deserialize: Callable[[bytes], Any]
+    ) -> Callable[[], Awaitable[Any]]:
         """Return what reads the next request: a message, the error of one that cannot be read, or EOF."""
         if self._method.descriptor.client_streaming:
             lines, number = body.lines(), 0
@@ -159,7 +170,7 @@ class Endpoint:
                     number += 1
                     if isinstance(line, NotationError):
                         return errors.TooLong("", line)
-                    return await self._parse(line, f"line {number}", deserialize)
+                    return await self._parse(texts, line, f"line {number}", deserialize)
                 return grpc.aio.EOF
 
             return read_line
@@ -168,18 +179,31 @@ class Endpoint:
             try:
                 if self._method.verb == "GET":
                     return deserialize(messages.read_query(query, self._kind).SerializeToString())
-                return await self._parse(await body.whole(), messages.ROOT, deserialize)
+                return await self._parse(texts, await body.whole(), messages.ROOT, deserialize)
             except NotationError as error:
                 return error
 
         return read_one
 
-    async def _parse(self, data: bytes, name: str, deserialize: Callable[[bytes], Any]) -> Any:
+    async def _parse(self, texts: _Texts, data: bytes, name: str, deserialize: Callable[[bytes], Any]) -> Any:
         try:
-            message = await _run(self._executor, len(data), messages.read, data, self._kind, name)
+            message = await texts.work(len(data), messages.read, data, self._kind, name)
         except NotationError as error:
             return error
         return deserialize(message.SerializeToString())
+
+
+class _Texts:
+    """Reads and writes the texts of one call: large ones outside of the event loop, where callers take turns."""
+
+    def __init__(self, workers: FairWorkers, peer: str) -> None:
+        self._workers, self._peer = workers, peer
+
+    async def work(self, size: int, function: Callable[..., Any], *args: Any) -> Any:
+        """Return `function(*args)`, which reads or writes so many bytes."""
+        if size <= SMALL_BYTES:
+            return function(*args)
+        return await self._workers.run(CALLER.get() or self._peer, function, *args)
 
 
 class _Reply:
@@ -192,9 +216,9 @@ class _Reply:
         scope: Scope,
         receive: Receive,
         send: Send,
-        executor: Executor,
+        texts: _Texts,
     ) -> None:
-        self._scope, self._receive, self._send, self._executor = scope, receive, send, executor
+        self._scope, self._receive, self._send, self._texts = scope, receive, send, texts
         self._is_stream = method.descriptor.server_streaming
         wants_events = EVENTS in headers.get("accept", "").lower()
         self._type = (EVENTS if wants_events else LINES) if self._is_stream else JSON
@@ -202,7 +226,7 @@ class _Reply:
 
     async def send(self, message: Message) -> None:
         """Send an answer."""
-        text = await _run(self._executor, message.ByteSize(), messages.write, message)
+        text = await self._texts.work(message.ByteSize(), messages.write, message)
         await self._write(text, None)
 
     async def fail(self, found: Problem) -> None:
@@ -235,13 +259,6 @@ class _Reply:
         if self._is_stream:
             headers.append((b"x-accel-buffering", b"no"))  # so that nginx passes on each message at once
         await self._send({"type": "http.response.start", "status": 200, "headers": headers})
-
-
-async def _run(executor: Executor, size: int, function: Callable[..., Any], *args: Any) -> Any:
-    """Return `function(*args)`, which reads or writes so many bytes; if they are many, outside of the event loop."""
-    if size <= SMALL_BYTES:
-        return function(*args)
-    return await asyncio.get_running_loop().run_in_executor(executor, function, *args)
 
 
 def _deadline(headers: Headers) -> float | None:

@@ -11,7 +11,6 @@ import asyncio
 import ipaddress
 import re
 from collections.abc import Sequence
-from concurrent.futures import Executor
 from importlib import resources
 from typing import Any
 
@@ -36,6 +35,7 @@ from mexica_ai.server.http.endpoints import TIMEOUT_HEADER, Endpoint, Method
 from mexica_ai.server.http.problems import RefusedError
 from mexica_ai.server.logs import ID_KEY, request_id_of
 from mexica_ai.server.slots import loop_time
+from mexica_ai.server.workers import FairWorkers
 from mexica_ai.v1 import engine_pb2
 
 OPENAPI = "openapi.json"
@@ -79,7 +79,8 @@ class Site:
     config : ServerConfig
     calls : Calls
     served : sequence of Method
-    executor : Executor
+    workers : FairWorkers
+        For large texts.
 
     Attributes
     ----------
@@ -91,7 +92,7 @@ class Site:
         Whether calls are answered.
     """
 
-    def __init__(self, config: ServerConfig, calls: Calls, served: Sequence[Method], executor: Executor) -> None:
+    def __init__(self, config: ServerConfig, calls: Calls, served: Sequence[Method], workers: FairWorkers) -> None:
         self.running: set[asyncio.Task[None]] = set()
         self.is_healthy = self.is_open = True
         self._max_age_s = config.max_connection_age_s
@@ -109,7 +110,7 @@ class Site:
 
         routes: list[BaseRoute] = [Route(HEALTH_PATH, health), Route(OPENAPI_PATH, description)]
         for method in served:
-            endpoint: Any = Endpoint(method, calls, executor, self.running)
+            endpoint: Any = Endpoint(method, calls, workers, self.running)
             routes.append(Route(method.path, endpoint, methods=[method.verb]))
         middleware = []
         if config.http_cors_origins:
@@ -150,8 +151,9 @@ class Site:
                     headers[name] = value
                 if not self.is_open or loop_time() > scope["state"]["opened_s"] + self._max_age_s:
                     headers["Connection"] = "close"
-                if message["status"] >= 400 and not is_read:
-                    headers["Connection"] = "close"  # nobody waits for the rest of what was refused
+                # Nobody waits for the rest of what was refused, or of a body that no answer depends on.
+                if not is_read and (message["status"] >= 400 or scope["method"] != "POST"):
+                    headers["Connection"] = "close"
             try:
                 async with asyncio.timeout(REQUEST_S):
                     await send(message)

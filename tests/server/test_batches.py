@@ -66,6 +66,27 @@ def test_each_position_is_answered_as_by_a_call_of_its_own(server, positions):
     assert turns_of(asyncio.run(ask())) == [result.turn for result in alone]
 
 
+def test_what_reading_positions_raises_comes_after_the_results_before(server):
+    def positions():
+        yield ai.new_game("nim", piles=[3, 4, 5])
+        raise KeyError("the next")
+
+    with Client(server.address) as client:
+        results = client.best_turns(positions(), iterations=5)
+        assert next(results)[0] == 0
+        with pytest.raises(KeyError, match="the next"):
+            next(results)
+
+    async def ask():
+        async with AsyncClient(server.address) as client:
+            results = client.best_turns(positions(), iterations=5)
+            assert (await anext(results))[0] == 0
+            with pytest.raises(KeyError, match="the next"):
+                await anext(results)
+
+    asyncio.run(ask())
+
+
 def test_what_cannot_be_answered_fails_alone(server):
     over = ai.new_game("nim", piles=[1])
     over.push(["take 1 1"])

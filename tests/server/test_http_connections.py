@@ -10,7 +10,11 @@ import uvicorn
 from certificates import make_certificate
 from virtual_clock import VirtualLoop
 
+from mexica_ai.analysis.stopping import Stop
+from mexica_ai.server.auth import CALLER
+from mexica_ai.server.http import endpoints
 from mexica_ai.server.http.connections import MAX_CONNECTIONS, REPORT_S, REQUEST_S, Connection, Connections
+from mexica_ai.server.workers import FairWorkers
 
 HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n"
 BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
@@ -282,3 +286,27 @@ def test_the_head_of_an_answer_does_not_hold_up_its_body():
             await asyncio.sleep(0)
 
     asyncio.run(main())
+
+
+# --- large texts
+
+
+def test_callers_take_turns_in_the_thread_for_large_texts():
+    loop, order = VirtualLoop(), []
+    workers = FairWorkers(1, "http")
+
+    def note(name):
+        order.append(name)
+        loop.sleep(1.0, Stop())
+
+    async def read(caller, peer):
+        CALLER.set(caller)
+        await endpoints._Texts(workers, peer).work(endpoints.SMALL_BYTES + 1, note, caller or peer)
+
+    async def play():
+        await asyncio.gather(*(read(*who) for who in [("a", "1")] * 3 + [("", "2"), ("b", "1")]))
+
+    loop.run_until_complete(play())
+    assert order == ["a", "a", "2", "b", "a"]  # the first has the thread at once
+    workers.end()
+    loop.close()

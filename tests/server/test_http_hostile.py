@@ -175,6 +175,16 @@ def test_who_is_refused_before_the_end_of_a_body_is_disconnected(connect):
     assert received.startswith(b"HTTP/1.1 415")
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/v1/openapi.json", "/v1/games"])
+def test_who_sends_a_body_that_nothing_asks_for_is_answered_and_disconnected(connect, path):
+    client = connect()
+    client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000000\r\n\r\nx".encode())
+    received = b""
+    while more := client.recv(1 << 16):
+        received += more
+    assert received.startswith(b"HTTP/1.1 200")
+
+
 def test_who_does_not_read_is_disconnected(server, connect, monkeypatch):
     with server.http() as http:
         length = len(http.get("/v1/openapi.json").content)

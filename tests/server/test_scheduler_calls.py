@@ -15,6 +15,7 @@ from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game.records import make_record
 from mexica_ai.server.calls import Call, Question
 from mexica_ai.server.config import ServerConfig
+from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.scheduler import RECORD_RETRY_S, Scheduler
 from mexica_ai.server.slots import PATIENCE_S, BusyError
 
@@ -24,11 +25,11 @@ NIM = ai.new_game("nim", piles=[7, 6, 5])
 class World:
     """A scheduler whose searches sleep on a virtual clock."""
 
-    def __init__(self, loop, search=None, **config):
+    def __init__(self, loop, search=None, metrics=None, **config):
         self.loop = loop
         self.count = 0
         self._search = search or SleepingSearch(loop)
-        self.scheduler = Scheduler(ServerConfig(**config), make_run=fake_runs(self.search))
+        self.scheduler = Scheduler(ServerConfig(**config), metrics, make_run=fake_runs(self.search))
 
     def search(self, *args, **options):
         self.count += 1
@@ -53,6 +54,19 @@ class World:
         self.scheduler.end_workers()
 
 
+class Counted(Metrics):
+    """Remembers rejections and waits."""
+
+    def __init__(self):
+        self.reasons, self.waits = [], []
+
+    def rejected(self, reason):
+        self.reasons.append(reason)
+
+    def queue_wait(self, seconds):
+        self.waits.append(seconds)
+
+
 @pytest.fixture
 def loop():
     loop = VirtualLoop()
@@ -64,7 +78,8 @@ def loop():
 
 
 def test_a_patient_call_tries_again_while_the_queue_is_full(loop):
-    world = World(loop, slots=1, max_waiting_per_caller=1)
+    metrics = Counted()
+    world = World(loop, metrics=metrics, slots=1, max_waiting_per_caller=1)
 
     async def play():
         running, waiting = world.ask(), world.ask()
@@ -72,19 +87,25 @@ def test_a_patient_call_tries_again_while_the_queue_is_full(loop):
         with pytest.raises(BusyError) as caught:
             await world.ask()
         assert caught.value.reason == "TOO_MANY_WAITING"
+        metrics.reasons.clear()
+        metrics.waits.clear()
         patient = world.ask_patiently(time_s=0.2)
         await asyncio.wait([running, waiting])
         result = await patient
         assert result.seconds == pytest.approx(0.2)
         # The queue has room from 1.0 on, the slot is free at 2.0.
         assert loop.time() <= 2.0 + RECORD_RETRY_S + 0.2 + 1e-6
+        # Its own attempts are no rejected calls, and its wait is one.
+        assert metrics.reasons == []
+        assert metrics.waits == [pytest.approx(1.0), pytest.approx(1.9, abs=RECORD_RETRY_S)]
 
     world.run(play())
 
 
 @pytest.mark.parametrize("deadline_s", [0.05, 1.3])
 def test_a_patient_call_gives_up_when_its_time_is_over(loop, deadline_s):
-    world = World(loop, slots=1, max_waiting_per_caller=1, deadline_margin_s=0.02)
+    metrics = Counted()
+    world = World(loop, metrics=metrics, slots=1, max_waiting_per_caller=1, deadline_margin_s=0.02)
 
     async def play():
         calls = [world.ask(time_s=2.0), world.ask(time_s=2.0)]
@@ -93,6 +114,7 @@ def test_a_patient_call_gives_up_when_its_time_is_over(loop, deadline_s):
         with pytest.raises(BusyError):
             await world.ask_patiently(deadline_s=deadline_s)
         assert loop.time() - begin <= deadline_s
+        assert len(metrics.reasons) == 1
         await asyncio.wait(calls)
 
     world.run(play())
@@ -183,6 +205,29 @@ def test_an_evaluation_that_is_left_gives_up_its_place_in_the_queue(monkeypatch,
         scheduler.end_workers()
 
     asyncio.run(play())
+
+
+def test_records_take_turns_by_caller(loop):
+    world = World(loop, slots=1, max_waiting=0)
+    order = []
+    played = NIM.copy()
+    played.push(["take 1 2"])
+
+    async def evaluate(name):
+        def record():
+            order.append(name)
+            loop.sleep(1.0, Stop())
+            return make_record(played)
+
+        limits = world.scheduler.admission.clamp(time_s=1.0)
+        async for _ in world.scheduler.evaluate(record, range(0), Call(name), limits, seed=1, weights=None):
+            pass
+
+    async def play():
+        await asyncio.gather(*map(evaluate, "aaab"))
+        assert order == ["a", "a", "b", "a"]  # the first has its thread at once
+
+    world.run(play())
 
 
 # --- light calls

@@ -630,13 +630,13 @@ def test_draining_reports_first_and_answers_what_runs(start_server, nim, monkeyp
     waiting = server.stub.BestTurn.future(request_for(nim, time_s=LONG_S))
     await_that(lambda: server.num_waiting() == 1)
     ended_before = []
-    report = server._server._health.enter_graceful_shutdown
+    report = server._server._health.stop
 
-    async def reporting():
-        await report()
+    def reporting():
+        report()
         ended_before.extend(search.stop_reasons)
 
-    monkeypatch.setattr(server._server._health, "enter_graceful_shutdown", reporting)
+    monkeypatch.setattr(server._server._health, "stop", reporting)
     draining = threading.Thread(target=server.drain)
     draining.start()
     assert next(statuses).status == health_pb2.HealthCheckResponse.NOT_SERVING

@@ -1,0 +1,34 @@
+"""The cap on the connections of an address, where descriptors run out; with sockets: test_server_floods.py."""
+
+import contextlib
+import os
+import resource
+
+from mexica_ai.server.connections import Connections
+
+
+def test_it_looks_where_no_descriptor_is_left(monkeypatch):
+    looked, listdir = [], os.listdir
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    watched = Connections(1, max_per_address=1)
+    monkeypatch.setattr(os, "listdir", lambda path: looked.append(listdir(path)) or looked[-1])
+    with contextlib.ExitStack() as stack:
+        stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, listdir("/proc/self/fd"))) + 4, hard))
+        with contextlib.suppress(OSError):
+            while True:
+                stack.callback(os.close, os.open(os.devnull, os.O_RDONLY))
+        assert watched.enforce() == 0
+        assert watched.enforce() == 0
+    assert len(looked) == 2
+
+
+def test_a_look_that_fails_is_not_the_last(monkeypatch):
+    def full(_path):
+        raise OSError("too many open files")
+
+    watched = Connections(1, max_per_address=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "listdir", full)
+        assert watched.enforce() == 0
+    assert watched.enforce() == 0
