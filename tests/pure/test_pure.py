@@ -170,6 +170,13 @@ def test_a_failure_is_an_error_that_names_the_method(use, method, at):
     assert len(state.legal_actions()) == 12  # it goes on
 
 
+def test_a_failure_at_the_end_of_a_game_ends_a_search_with_an_evaluator():
+    search = Search(nim_state(failing("scores", 1)), evaluator=lambda rows: np.full((len(rows), 2), 0.5), batch_size=4)
+    search.start()
+    with pytest.raises(ai.SearchError, match="scores raised ValueError: no such"):
+        search.wait(20)
+
+
 def test_a_failure_leaves_nothing_to_other_games_and_threads():
     bad, good = nim_state(failing("legal_actions", 50)), nim_state()
     errors, results = [], []

@@ -308,3 +308,24 @@ def test_waiting_again_and_again_is_one_search():
     search.start(iterations=300)
     with pytest.raises(ai.SearchError, match="answered without scores"):
         await_in_parts(search)
+
+
+def test_one_thread_waits_at_a_time():
+    errors = []
+
+    def wait():
+        try:
+            search.wait(0)
+        except ai.SearchError as error:
+            errors.append(error.reason)
+
+    def evaluator(rows):
+        other = threading.Thread(target=wait)
+        other.start()
+        other.join()
+        return np.full((len(rows), 2), 0.5)
+
+    search = Search(ai.new_game("nim", piles=[3, 2]).state, seed=1, evaluator=evaluator, batch_size=4)
+    search.run(iterations=8)
+    assert set(errors) == {"SEARCH_RUNNING"}
+    assert search.wait()  # it has ended

@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 from mexica_builder import build
+from pure_hold import GAME as HOLD_OR_RISK
 from test_search import FORCED_WINS, after, nim, state_of
 from test_search import run as run_any
 from weighed import Search
@@ -264,3 +265,24 @@ def test_levels_prove_nothing():
     for level in (1, 5, 9):
         result = mexica_ai.best_turn(mexica_ai.new_game("nim", piles=[1, 2]), level=level, seed=1, iterations=30)
         assert result.stop_reason == "iterations"
+
+
+@pytest.mark.parametrize("solve", [0, 1])
+def test_a_shared_win_that_is_proved_is_played_rather_than_a_likely_loss(solve):
+    search = Search(HOLD_OR_RISK.starts.new_state(2, 1), seed=1, solve=solve)
+    search.run(iterations=2000)
+    hold, risk = search.result(2)["candidates"]
+    assert HOLD_OR_RISK.text.format_action(hold["actions"][0]) == "hold"
+    assert hold["value"][0] == pytest.approx(0.5)
+    assert hold["visits"] > risk["visits"]
+
+
+def test_of_halving_no_turn_that_is_proved_to_lose_comes_first():
+    num_unproved = 0
+    for seed, iterations in itertools.product(range(40), (20, 60, 200)):
+        found = run_any(nim((2, 3, 4), plies=2, plies_left=2), iterations=iterations, seed=seed, halving=4, solve=1)
+        shares = [each["value"][0] for each in found["candidates"]]
+        if found["stop_reason"] != "solved" and max(shares) > EQUAL:
+            num_unproved += 1
+            assert shares[0] > EQUAL
+    assert num_unproved > 20

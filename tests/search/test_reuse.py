@@ -200,6 +200,15 @@ def test_too_much_for_the_memory_is_left():
     small.check_visits()
 
 
+def test_what_takes_longer_to_copy_than_there_is_time_is_left():
+    position = start_of("mexica")
+    first = ended(position, 400)
+    late = search_of(position, after=first)
+    late.run(time_s=1e-6)
+    assert late.kept_visits == 0
+    late.check_visits()
+
+
 # --- searching while others move
 
 

@@ -22,7 +22,7 @@ from cext.core.search.iteration cimport (iteration_back_up, iteration_cancel, it
 from cext.core.search.policies cimport POLICY_FEATURES, POLICY_IDS, policies_keep
 from cext.core.search.proof cimport proof_has
 from cext.core.search.threads cimport pthread_join, pthread_t, thread_start
-from cext.core.search.turn_search cimport BY_ITERATIONS, BY_MEMORY, NEVER_S, RUNNING, UNLIMITED
+from cext.core.search.turn_search cimport BY_ITERATIONS, BY_MEMORY, BY_STOP, NEVER_S, RUNNING, UNLIMITED
 from cext.core.search.worker cimport search_key_of_mover
 from cext.core.contract.types cimport MAX_SEATS, TERMINAL
 
@@ -103,7 +103,8 @@ cdef void evaluator_back_up_end(WorkerC* slot, LeafC* leaf) noexcept nogil:
     if not iteration_read_proof(slot, values, scores):
         ops.returns(slot.state, values)
         ops.scores(slot.state, scores)
-    failure_hand_over(&slot.search.failure)
+    if failure_hand_over(&slot.search.failure):
+        atomic_cas_u32(&slot.search.limits.stop, RUNNING, BY_STOP)
     iteration_back_up(slot, values, scores, True)
     leaf.outcome = NO_LEAF
 

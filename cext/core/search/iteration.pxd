@@ -6,7 +6,7 @@ from cext.core.search.worker cimport WorkerC
 cdef int iteration_run(WorkerC* worker) noexcept nogil
 
 # Goes down to a leaf, to be evaluated and backed up. Its path counts as visited meanwhile (virtual loss). Returns 0, or
-# -1 if the memory is used up.
+# -1 if the memory is used up, or what the root's counter of visits can hold.
 cdef int iteration_descend(WorkerC* worker) noexcept nogil
 
 # Whether the leaf of a descent is proved; writes what it is worth then.

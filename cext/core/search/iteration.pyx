@@ -49,6 +49,8 @@ cdef enum:
     DOUBT = 4                   # visits without gain that are added to those of a reply
     PREFETCH = 8                # selection prefetches the child of the edge this far ahead
 
+cdef uint32_t MOST_VISITS = 0xfff00000  # of the root; its counters have 32 bits, and threads count at a time
+
 
 # --- the main loop
 
@@ -77,6 +79,9 @@ cdef int iteration_descend(WorkerC* worker) noexcept nogil:
     cdef action_t action
     cdef int edge
     cdef bint is_new, is_same_turn, is_leaf
+
+    if atomic_load_u32(&search.graph.nodes[index].visits) >= MOST_VISITS:
+        return -1
 
     # Step 1. Draw a world that agrees with what the searching seat knows.
     memcpy(state, search.root_state, ops.state_size)
@@ -342,8 +347,8 @@ cdef int _select_open(WorkerC* worker, uint32_t index, int chosen) noexcept nogi
     """
     cdef SearchC* search = worker.search
     cdef NodeC* node = search.graph.nodes + index
-    cdef EdgeC* edges = graph_edges(&search.graph, node)
     cdef int i, best = -1, num_edges = graph_num_edges(node), player = node.player
+    cdef EdgeC* edges = graph_edges(&search.graph, node)    # after their number, see graph.pxd
     cdef uint32_t visits, child = atomic_load_u32(&edges[chosen].child)
     cdef double factor, first_play, utility, score, best_score = -1e300
     proof_look_at_actions(worker, node)

@@ -59,10 +59,12 @@ cdef inline bint proof_has(SearchC* search, uint32_t index) noexcept nogil:
     return atomic_load_u16(&search.graph.nodes[index].proof) != UNPROVED
 
 # Whether a descent ends at a node because nothing is left to find out below it. Below a node with proved shares that is
-# the points, which matter once the root's shares are proved, too.
+# the points, which matter once the root's shares are proved, too. Within the turn that is searched none ends: its ends
+# are compared by their visits.
 cdef inline bint proof_ends_descent(SearchC* search, uint32_t index) noexcept nogil:
     cdef uint16_t proof = atomic_load_u16(&search.graph.nodes[index].proof)
-    return proof != UNPROVED and (proof == EXACT or not proof_has(search, search.root))
+    return (proof != UNPROVED and search.graph.nodes[index].turn != search.root_turn
+            and (proof == EXACT or not proof_has(search, search.root)))
 
 # Reads the outcome of a proved node. The caller holds no lock of an end of the game.
 cdef void proof_read(SearchC* search, const NodeC* node, OutcomeC* outcome) noexcept nogil

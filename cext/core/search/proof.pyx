@@ -148,9 +148,9 @@ ctypedef struct ChoiceC:
 
 cdef void _choose(SearchC* search, const NodeC* node, ChoiceC* choice) noexcept nogil:
     """Find the best of the proved children: by share, then by utility."""
-    cdef EdgeC* edges = graph_edges(&search.graph, node)
-    cdef OutcomeC found
     cdef int i, player = node.player, num_edges = graph_num_edges(node)
+    cdef EdgeC* edges = graph_edges(&search.graph, node)    # after their number, see graph.pxd
+    cdef OutcomeC found
     cdef double more
     cdef uint32_t child
     cdef bint is_exact
@@ -179,11 +179,11 @@ cdef void _choose(SearchC* search, const NodeC* node, ChoiceC* choice) noexcept 
 
 cdef uint16_t _level(SearchC* search, const NodeC* node, const ChoiceC* choice) noexcept nogil:
     """Return what is proved by a choice: whether what is alike to the seat to move is so to all."""
+    cdef int i, player = node.player, num_edges = graph_num_edges(node)
     cdef EdgeC* edges = graph_edges(&search.graph, node)
     cdef OutcomeC found
-    cdef int i, player = node.player
     cdef uint16_t level = EXACT if choice.is_exact else SHARES
-    for i in range(graph_num_edges(node)):
+    for i in range(num_edges):
         proof_read(search, search.graph.nodes + atomic_load_u32(&edges[i].child), &found)
         if found.values[player] < choice.outcome.values[player] - EQUAL:
             continue

@@ -128,7 +128,7 @@ cdef list _proved_first(SearchC* search, list ends):
 cdef list _halving_first(SearchC* search, list ends):
     """Return the ends with that of the best candidate of the sequential halving first, if there is one.
 
-    Exact values come before its scores, in which priors count, too.
+    Exact values come before its scores, in which priors count, too; one that is proved to be lost stays where it is.
     """
     cdef uint32_t index, child
     cdef action_t action
@@ -141,6 +141,8 @@ cdef list _halving_first(SearchC* search, list ends):
         index = child if child != SEVERAL_NODES else NO_NODE
     if index == NO_NODE or atomic_load_u32(&search.graph.nodes[index].finished) == 0:
         return ends     # none, or one whose first descent is not backed up yet
+    if search.solves and proof_is_lost(search, index):
+        return ends
     return [index, *(end for end in ends if end != index)][:max(1, len(ends))]
 
 

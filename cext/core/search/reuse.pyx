@@ -6,16 +6,20 @@ from libc.string cimport memcmp, memcpy, memset
 
 from cext.core.contract.rng cimport MIX_STEP
 from cext.core.contract.types cimport action_t
+from cext.core.search.atomics cimport monotonic_s
 from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_add_end, graph_edges,
                                      graph_expect, graph_find, graph_find_or_add, graph_grow_edges, graph_num_edges)
 from cext.core.search.history cimport history_t
 from cext.core.search.options cimport OptionsC
 from cext.core.search.proof cimport UNPROVED
+from cext.core.search.turn_search cimport NEVER_S
 from cext.core.search.worker cimport SearchC, search_key
 
 cdef enum:
     MOST_TURNS = 32             # between the two roots, at most; random events count as turns
     MOST_ROUNDS = 2             # between them, where only the history is taken over
+
+cdef double COPY_S = 1e-6       # time that a node takes, twice what was measured
 
 
 # The nodes of the earlier graph, by their indexes.
@@ -223,6 +227,12 @@ cdef uint64_t _num_edges(const GraphC* graph, const PartC* part) noexcept nogil:
     return edges
 
 
+cdef bint _has_time(const SearchC* search, uint32_t num_nodes) noexcept nogil:
+    """Return whether copying so many nodes takes at most half of the time that is left."""
+    return (search.limits.deadline_s >= NEVER_S
+            or num_nodes * COPY_S < 0.5 * (search.limits.deadline_s - monotonic_s()))
+
+
 cdef int reuse_take(SearchC* search, SearchC* before, double num_nodes) noexcept nogil:
     cdef PartC part
     cdef int turn, shift, status = 0
@@ -236,7 +246,7 @@ cdef int reuse_take(SearchC* search, SearchC* before, double num_nodes) noexcept
     if _begin_part(&part, before.graph.nodes_used) < 0:
         return -1
     _reach_all(&part, &before.graph, root)
-    if (part.count < search.graph.node_capacity // 2
+    if (part.count < search.graph.node_capacity // 2 and _has_time(search, part.count)
             and _num_edges(&before.graph, &part) < search.graph.edge_capacity // 2):
         status = _copy(search, before, &part, num_nodes, shift)
     _end_part(&part)

@@ -114,6 +114,7 @@ cdef class Search(TurnSearch):
     cdef double _until_s        # when `wait` returns at the latest, on the monotonic clock
     cdef bint _has_one_turn     # that is legal
     cdef bint _is_waiting       # for others to move: there is no turn to find
+    cdef bint _is_waited_for    # by a thread in `wait`
     cdef Search _after          # from which it goes on; None once it has begun
     cdef TeamC _team
 
@@ -374,8 +375,11 @@ cdef class Search(TurnSearch):
         self._require_start()
         if self._has_ended:
             return True
+        if self._is_waited_for:
+            raise SearchError("another thread waits for this search", reason="SEARCH_RUNNING")
         if timeout_s is not None:
             until_s = min(until_s, monotonic_s() + timeout_s)
+        self._is_waited_for = True
         try:
             if self._evaluator is None:
                 has_ended = team_wait(&self._team, until_s)
@@ -386,6 +390,8 @@ cdef class Search(TurnSearch):
             team_join(&self._team)
             self._end(BY_STOP, monotonic_s())
             raise
+        finally:
+            self._is_waited_for = False
         if has_ended:
             team_join(&self._team)
             self._end(BY_STOP, self.search.ended_s)     # unless a thread has set its own reason

@@ -7,7 +7,7 @@ was: from then on the face has a class of its own, and what was observed of eith
 
 A world fits the observations if what happened can be taken back, one by one, so that every card is where it was known
 to be. This depends only on how many cards of each class each place holds, and is decided by a depth-first search that
-is complete: it has no limit.
+is complete, but for a limit of MAX_STEPS a deal, which games do not come near: beyond it no world is found.
 
 Worlds are proposed class by class, within bounds that hold for each class alone, and those that do not fit are
 rejected; so each that fits is as likely. If MAX_TRIES proposals are rejected, the first world of a complete search is
@@ -28,6 +28,7 @@ from cext.games.coatl.state cimport (ACROSS, AWAY, DEALT, IN_DECK, IN_HAND, MAX_
 cdef enum:
     MAX_CLASSES = 32            # a game has 9 renewals, 8 groups of UNSURE and 5 faces with two cards at most
     MAX_TRIES = 1000            # proposals
+    MAX_STEPS = 1 << 19         # of the searches of one deal: about a tenth of a second
     NUM_DEAD_ENDS = 1024        # a power of two
     ACROSS_DECKS = NUM_UNSEEN_PLACES    # place: came up as the deck was renewed: from the old one or the new one
     NUM_PLACES = 10
@@ -52,6 +53,7 @@ ctypedef struct ObservationsC:
     uint64_t dead_ends[NUM_DEAD_ENDS]   # hashes of what was found to be impossible
     uint64_t unseen
     int sizes[NUM_UNSEEN_PLACES]        # unseen cards in each place
+    int steps                           # of this deal so far
 
 
 # What is known of a renewal of the deck.
@@ -173,6 +175,12 @@ cdef bint _read(ObservationsC* obs) noexcept nogil:
 
 # --- taking back what happened
 
+cdef inline bint _goes_on(ObservationsC* obs) noexcept nogil:
+    """Count a step of a search; return False when the deal has used all of its steps, which ends every search of it."""
+    obs.steps += 1
+    return obs.steps <= MAX_STEPS
+
+
 cdef inline int _total(const WorldC* world, int number) noexcept nogil:
     cdef int place, total = 0
     for place in range(NUM_PLACES):
@@ -252,11 +260,15 @@ cdef bint _move_any(ObservationsC* obs, int i, const WorldC* world, int source, 
     if obs.dead_ends[key >> 1 & (NUM_DEAD_ENDS - 1)] == key:
         return False
     for k in range(n):
+        if not _goes_on(obs):
+            return False
         before = world[0]
         _move(&before, order[k], source, target)
         obs.chosen[i] = <uint8_t>order[k]
         if _take_back(obs, i, &before):
             return True
+    if obs.steps > MAX_STEPS:
+        return False            # that is not known to be impossible
     obs.dead_ends[key >> 1 & (NUM_DEAD_ENDS - 1)] = key
     return False
 
@@ -266,6 +278,8 @@ cdef bint _split(ObservationsC* obs, const RenewalC* renewal, const WorldC* worl
     """Give the seats back, class by class, what they had put away before a renewal, in all ways."""
     cdef WorldC after
     cdef int k, from_deck
+    if not _goes_on(obs):
+        return False
     if needed == 0:
         seat += 1
         while seat < 4 and renewal.num_private[seat] == 0:
@@ -298,6 +312,8 @@ cdef bint _take_out(ObservationsC* obs, const RenewalC* renewal, const WorldC* w
     """Take the cards that the viewer knew out of the new deck, from a class on; of classes before, some are missing."""
     cdef WorldC after
     cdef int k, place, here, from_deck, total = 0
+    if not _goes_on(obs):
+        return False
     while number < obs.num_epochs and obs.first[number] != renewal.entry:
         number += 1
     after = world[0]
@@ -393,7 +409,7 @@ cdef bint _take_back(ObservationsC* obs, int i, WorldC* world) noexcept nogil:
 
 cdef bint _fits(ObservationsC* obs, const WorldC* world) noexcept nogil:
     cdef WorldC copy = world[0]
-    return _take_back(obs, obs.num_entries, &copy)
+    return _goes_on(obs) and _take_back(obs, obs.num_entries, &copy)
 
 
 # --- proposing worlds
@@ -589,6 +605,8 @@ cdef bint _search(ObservationsC* obs, const ProposalC* proposal, const WorldC* w
     cdef const GroupC* group
     cdef WorldC rest
     cdef int n, room
+    if not _goes_on(obs):
+        return False
     if needed == 0:
         if not _fits(obs, world):
             return False
@@ -721,6 +739,7 @@ cdef bint _begin(ObservationsC* obs, const CoatlStateC* state, int viewer) noexc
     obs.faces = state.observed_faces
     obs.num_entries = state.num_observations
     obs.viewer = viewer
+    obs.steps = 0
     memset(obs.dead_ends, 0, sizeof(obs.dead_ends))
     obs.unseen = ((<uint64_t>1 << NUM_CARDS) - 1) & ~state.seen[viewer]
     for seat in range(4):
@@ -741,7 +760,7 @@ cdef bint observations_deal(CoatlStateC* state, int viewer, const CoatlBeliefC* 
     _prepare(&obs, NULL, &proposal)
     while not (_propose(&obs, &proposal, places, rng) and _is_possible(&obs, places)):
         tries += 1
-        if tries == MAX_TRIES:
+        if tries == MAX_TRIES or obs.steps > MAX_STEPS:
             if not _find_world(&obs, &proposal, places, rng):
                 return False
             break
@@ -774,8 +793,12 @@ def has_world(State owner not None):
     """
     cdef Stream stream = Stream(0)
     cdef CoatlStateC state
+    cdef bint found
     if owner.game.name != "coatl":
         raise TypeError(f"expected a state of coatl, got one of {owner.game.name}")
     state = (<const CoatlStateC*>owner.data)[0]
-    return (state.viewer >= SPECTATOR or state.num_observations == 0
-            or observations_deal_within(&state, state.viewer, NULL, stream.bitgen))
+    if state.viewer >= SPECTATOR or state.num_observations == 0:
+        return True
+    with nogil:
+        found = observations_deal_within(&state, state.viewer, NULL, stream.bitgen)
+    return found
