@@ -12,7 +12,7 @@ from mexica_ai.game.phrases import ENGLISH
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.guests import Guest
 
-MAX_STREAMS = 8
+MAX_STREAMS = 5  # browsers keep six connections to a server; the last one is for requests
 MAX_GUESTS, MAX_ALL_GUESTS = 2, 24  # pages of one invitation, and of all
 MAX_EVENTS = 64
 

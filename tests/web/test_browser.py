@@ -338,6 +338,57 @@ def test_candidates_are_shown_on_the_board_and_stay_while_one_reads(visit, examp
     page.locator(".chips .chip").first.wait_for()
 
 
+def hide(page, is_hidden):
+    """Tell a page that another tab is in front of it, or no more."""
+    page.evaluate(
+        """isHidden => {
+            Object.defineProperty(document, 'hidden', {value: isHidden, configurable: true});
+            document.dispatchEvent(new Event('visibilitychange'));
+        }""",
+        is_hidden,
+    )
+
+
+def test_an_analysis_that_has_ended_unheard_is_shown_as_ended(visit, example, site):
+    one = visit()
+    game = midgame(example)
+    page = one.game(game)
+    page.get_by_label("Hints").select_option("all")
+    page.get_by_label("Time").select_option("until stopped")
+    analyse, stop = (page.get_by_role("button", name=name, exact=True) for name in ("Analyse", "Stop"))
+    for learn in (lambda: hide(page, False), stop.click):
+        analyse.click()
+        page.locator(".candidate").first.wait_for()
+        hide(page, True)
+        site.await_game(game, lambda now: now["analysis"]["stop_reason"])
+        assert stop.is_visible()
+        learn()
+        analyse.wait_for()
+
+
+def test_a_search_that_the_server_does_not_know_can_be_stopped(visit, example):
+    page = visit().game(midgame(example))
+    page.get_by_label("Hints").select_option("all")
+    page.route("**/analysis", lambda route: route.fulfill(status=202, json={"key": "of another server"}))
+    engine = page.locator(".engine")
+    with page.expect_response("**/analysis"):
+        engine.get_by_role("button", name="Analyse").click()
+    engine.get_by_text("searching").wait_for()
+    engine.get_by_role("button", name="Stop").click()
+    engine.get_by_role("button", name="Analyse").wait_for()
+    assert engine.get_by_text("searching").count() == 0
+
+
+def test_a_choice_shows_what_holds(visit, example):
+    page = visit().game(midgame(example))
+    hints = page.get_by_label("Hints")
+    for chosen in ("all", "none"):
+        hints.select_option(chosen)
+    page.get_by_role("button", name="Review", exact=True).click()
+    page.locator(".card.review").wait_for()
+    assert hints.input_value() == "all"  # reviews have hints of their own
+
+
 def test_an_expected_line_follows_its_candidate(visit, example, site):
     """What the turns of a line lead to is drawn, and played, from the position after the candidate."""
     one = visit()
@@ -583,6 +634,14 @@ def test_a_lost_server_is_told_and_found_again(visit, tmp_path):
     finally:
         for process in processes:
             process.close()
+
+
+def test_a_page_too_many_says_so(visit, example):
+    one = visit()
+    one.page.route("**/api/events*", lambda route: route.fulfill(status=429, json={}))
+    page = one.game(midgame(example))
+    page.get_by_role("alert").filter(has_text="Too many pages are open").wait_for()
+    one.wrong.clear()  # the streams that were refused
 
 
 def test_an_answer_that_is_awaited_is_shown(visit, example):

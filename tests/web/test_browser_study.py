@@ -59,6 +59,48 @@ def test_what_a_search_finds_before_its_key_comes_is_shown(visit, site):
     page.get_by_role("button", name="Analyse", exact=True).wait_for()  # it is over
 
 
+def test_the_candidates_are_those_of_the_place_that_a_review_goes_to(visit, site):
+    game = site.play(site.new(options={"piles": [2, 2, 3]}, seats=[PERSON, PERSON]), "take 3 1")
+    page = visit(kept={"seconds": 0.3}).game(game, "review/0")
+    analyse = page.get_by_role("button", name="Analyse", exact=True)
+
+    def after(do):
+        """Return the candidates that are shown after the search that follows on something; it has found them."""
+        before = site.game(game)["analysis"]
+        do()
+        now = site.await_game(game, lambda now: now["analysis"] != before and now["analysis"]["stop_reason"])
+        analyse.wait_for()
+        found = {"; ".join(each["turn"]): each for each in now["analysis"]["candidates"]}
+        # While the pointer is inside, those that were found later are not shown.
+        shown = page.locator(".candidate").evaluate_all("all => all.map(one => one.dataset.text)")
+        assert shown
+        assert set(shown) <= found.keys()
+        return {turn: found[turn] for turn in shown}
+
+    after(analyse.click)
+    page.locator(".candidate").first.focus()
+    shown = after(lambda: page.keyboard.press("ArrowRight"))
+    turn = next(turn for turn, candidate in shown.items() if candidate["line"])
+    page.locator(f'.candidate[data-text="{turn}"]').click()
+    after(page.locator(".line .link").first.click)
+    page.get_by_text("Side line after turn 1").wait_for()
+
+
+def test_a_comment_stays_with_its_turn(visit, site):
+    game = site.call("POST", "/api/games", {"text": json.dumps(NIM)}, 201)
+    one = visit()
+    page = one.game(game, "review/1")
+    comment = page.get_by_label("Comment on this turn")
+    comment.fill("too much")
+    page.get_by_role("button", name="A turn on").click()
+    page.get_by_text("2 / 3").wait_for()
+    assert comment.input_value() == ""
+    site.await_game(game, lambda now: now["comments"].get("1") == "too much")
+    page.get_by_role("button", name="A turn back").click()
+    page.get_by_text("1 / 3").wait_for()
+    assert comment.input_value() == "too much"
+
+
 def test_a_bad_turn_is_asked_about_and_the_game_is_judged_at_its_end(visit, site):
     game = site.new(options={"piles": [2, 3]}, seats=[PERSON, engine(level=10, seconds=0.1)])
     one = visit()

@@ -162,7 +162,7 @@ export const pathOf = path => path ? html`<details class="path"><summary>JSON</s
 /** A select of [value, words] that shows `value`. */
 export const choice = (label, options, value, run) => html`<select aria-label=${label}
   @change=${event => run(event.target.value)}>${options.map(([one, words]) => html`
-    <option value=${one} ?selected=${String(one) === String(value)}>${words}</option>`)}</select>`;
+    <option value=${one} .selected=${String(one) === String(value)}>${words}</option>`)}</select>`;
 
 const inItself = code => new Intl.DisplayNames([code], {type: 'language'}).of(code);
 

@@ -7,7 +7,7 @@ import {t} from './words.js';
 /** @typedef {import('./page.js').Page} Page */
 
 const TIMES = [[1, '1 s'], [5, '5 s'], [30, '30 s'], [0, t('until stopped')]];
-let frozen = null;  // the rows, while the pointer or the focus is inside
+let frozen = null;  // the rows and the key of their analysis, while the pointer or the focus is inside
 
 /** @param {Page} page */
 export function candidatesPanel(page) {
@@ -41,21 +41,23 @@ function result(page, hints) {
   const found = page.analysis;
   if (!found) return html`<p class="note">${t('Shows the best turns of this position.')}</p>`;
   const newest = found.candidates ?? [];
-  const rows = frozen?.map(old => newest.find(one => same(one.turn, old.turn)) ?? old) ?? newest;
-  const list = event => leave(event, page);
+  if (frozen?.key !== found.key) frozen = null;
+  const rows = frozen?.rows.map(old => newest.find(one => same(one.turn, old.turn)) ?? old) ?? newest;
+  const hold = () => freeze(rows, found.key), list = event => leave(event, page);
+  const words = [found.iterations
+    ? t('{number} iterations, {speed}/s', {number: short(found.iterations), speed: short(found.speed ?? 0)})
+    : found.is_running ? t('searching …') : '', found.stop_text].filter(Boolean).join('; ');
   return html`<div class=${page.isLost || !page.isAnalysed ? 'old' : ''}>
-    <p class="note">${page.isAnalysed ? nothing : `${t('For another position.')} `}${found.iterations
-      ? t('{number} iterations, {speed}/s', {number: short(found.iterations), speed: short(found.speed ?? 0)}) : t('searching …')}${
-      found.stop_text ? `; ${found.stop_text}` : nothing}</p>
+    <p class="note">${page.isAnalysed ? nothing : `${t('For another position.')} `}${words}</p>
     ${found.why?.length ? html`<details class="note"><summary>${t('Why')}</summary><ul>${found.why.map(one => html`<li>${named(page, one)}</li>`)}</ul></details>` : nothing}
     ${rows[0]?.value?.length ? sharesBar(page, rows[0].value) : nothing}
-    ${hints === 'value' ? nothing : html`<ol class="candidates" @pointerenter=${() => freeze(rows)} @pointerleave=${list}
-      @focusin=${() => freeze(rows)} @focusout=${list} @keydown=${event => key(event, page)}>${
+    ${hints === 'value' ? nothing : html`<ol class="candidates" @pointerenter=${hold} @pointerleave=${list}
+      @focusin=${hold} @focusout=${list} @keydown=${event => key(event, page)}>${
       rows.map(one => row(page, one))}</ol>`}</div>`;
 }
 
-function freeze(rows) {
-  frozen ??= rows;
+function freeze(rows, key) {
+  frozen ??= {rows, key};
 }
 
 function leave(event, page) {
@@ -120,8 +122,10 @@ function key(event, page) {
   const {text} = event.target.dataset;
   const way = {ArrowDown: 1, ArrowUp: -1}[event.key];
   if (way) buttons[buttons.indexOf(event.target) + way]?.focus();
-  else if (event.key === 'Enter' && text) page.enterLine([(frozen ?? page.analysis.candidates).find(one => textOf(one.turn) === text).turn]);
-  else return;
+  else if (event.key === 'Enter' && text) {
+    const rows = frozen?.rows ?? page.analysis.candidates;
+    page.enterLine([rows.find(one => textOf(one.turn) === text).turn]);
+  } else return;
   event.preventDefault();
   event.stopPropagation();
 }

@@ -48,6 +48,7 @@ export class Page {
   isClosed = false;
   isGone = false;
   isLost = false;
+  isCrowded = false;  // whether the server has too many pages
   /** @type {HTMLElement | null} */ anchor;  // what was clicked
   /** @type {string | undefined} */ filter;  // of the list of games
   isStopped = false;  // whether somebody has stopped the analysis
@@ -520,15 +521,26 @@ export class Page {
     if (isFirst) this.showEngine();
   }
 
+  /** Take what the server knows of its last analysis: that of the page may have ended unheard. */
+  catchUp(known) {
+    if (!this.analysis?.is_running) return;
+    if (known) this.takeUpdate(known);
+    const {analysis} = this;
+    // Without a key its answer is still awaited.
+    if (analysis.key && analysis.key !== known?.key) this.set({analysis: {...analysis, is_running: false}});
+  }
+
   /** Scroll what stands beside the board to the candidates. */
   showEngine() {
     find('.engine')?.scrollIntoView({block: 'nearest'});
   }
 
-  stopAnalysis() {
+  async stopAnalysis() {
     if (!this.analysis?.is_running) return;
     this.isStopped = true;
-    this.call('DELETE', '/analysis');
+    const {key} = this.analysis;
+    const answer = await this.call('DELETE', `/analysis${query({viewer: this.viewer})}`);
+    if (answer && key && key === this.analysis?.key) this.catchUp(answer.analysis);
   }
 
   peekAt(peek) {

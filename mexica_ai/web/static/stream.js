@@ -16,12 +16,15 @@ export class Stream {
     const {page} = this;
     const source = this.source = new EventSource(`/api/events${query({game: page.snap.id, viewer: page.viewer, lang: language})}`);
     const on = (name, act) => source.addEventListener(name, ({data}) => act(JSON.parse(data)));
-    source.onerror = () => this.retry();
+    source.onerror = () => this.retry(source.readyState === EventSource.CLOSED);
+    let isFirst = true;
     on('state', ({snapshot}) => {
       clearTimeout(this.warning);
       this.tries = 0;
-      Object.assign(page, {isLost: false, isGone: false, isClosed: false});
+      Object.assign(page, {isLost: false, isGone: false, isClosed: false, isCrowded: false});
       page.apply(snapshot);
+      if (isFirst) page.catchUp(snapshot.analysis);
+      isFirst = false;
     });
     on('thinking', thinking => {
       page.snap.thinking = thinking;
@@ -53,22 +56,24 @@ export class Stream {
   }
 
   // Reconnect with growing pauses; the banner appears after two seconds.
-  retry() {
+  retry(isRefused = false) {
     this.source?.close();
     this.source = null;
     if (!this.tries) this.warning = setTimeout(() => this.page.set({isLost: true}), 2000);
     this.tries += 1;
     clearTimeout(this.again);
-    this.again = setTimeout(() => this.reconnect(), Math.min(400 * 2 ** this.tries, 15000));
+    this.again = setTimeout(() => this.reconnect(isRefused), Math.min(400 * 2 ** this.tries, 15000));
   }
 
-  // A stream does not say why it failed; a request does.
-  async reconnect() {
+  // A stream does not say why it failed; a request does. If only the stream was refused, there are too many pages.
+  async reconnect(isRefused) {
     const {page} = this;
     try {
       await request('GET', `/api/games/${page.snap.id}${query({viewer: page.viewer})}`);
+      page.set({isCrowded: isRefused});
       this.connect();
     } catch (error) {
+      page.set({isCrowded: false});
       if (error.status === 403) location.reload();  // its seat is played on another page by now
       else if (![401, 404].includes(error.status)) this.retry();
       else {

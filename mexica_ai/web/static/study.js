@@ -91,6 +91,16 @@ async function note(page, body) {
   return path;
 }
 
+// The snapshot has a comment at once: else a place without one, gone to before the answer comes, would show it.
+/** @param {Page} page */
+function comment(page, text) {
+  const spot = spotOf(page), found = lineOf(page, spot.line);
+  if (found) found.turns[spot.at - found.at - 1].comment = text;
+  else page.snap.comments[String(spot.at)] = text;
+  page.render();
+  note(page, {do: 'comment', ...spot, text});
+}
+
 /** Keep the side line that is shown. */
 async function keepLine(page) {
   const {line, lineAt} = page;
@@ -127,15 +137,15 @@ export function lineTools(page) {
   const {snap: {lines, comments, open, drill, guest}, line} = page;
   if (!open || drill || guest != null) return nothing;
   const spot = spotOf(page), found = lineOf(page, spot.line);
-  const comment = found ? found.turns[spot.at - found.at - 1]?.comment ?? '' : comments[String(spot.at)] ?? '';
+  const written = found ? found.turns[spot.at - found.at - 1]?.comment ?? '' : comments[String(spot.at)] ?? '';
   const isKept = !line.length || found;
   return html`<div class="notes"><form class="row" @submit=${event => typeTurn(page, event)}><input class="grow"
       aria-label=${t('Type a turn of a side line')} placeholder=${t('Try a turn here, as text')} autocomplete="off" spellcheck="false">
       ${isKept ? nothing : button(t('Keep this line'), () => keepLine(page), {kind: 'primary'})}
       ${found ? button(t('Remove the line from here'), () => removeLine(page)) : nothing}</form>
     ${isKept ? html`<textarea class="comment" rows="1" aria-label=${t('Comment on this turn')} placeholder=${t('Comment')}
-      maxlength="10000" .value=${comment} @change=${event => note(page, {
-        do: 'comment', ...spot, text: event.target.value.trim()})}></textarea>` : nothing}</div>
+      maxlength="10000" .value=${written}
+      @change=${event => comment(page, event.target.value.trim())}></textarea>` : nothing}</div>
     ${lines.length ? html`<ul class="plain" aria-label=${t('Lines')}>${lines.map(one => html`<li>${button(html`<small>${
         t('{line} after turn {number}:', {line: one.path, number: one.at})}</small> ${one.turns.map(({text, words}) => told(text, words)).join(' · ')}`,
       () => goLine(page, one.path, one.at + 1), {kind: 'link', pressed: spot.line === one.path})}</li>`)}</ul>` : nothing}`;

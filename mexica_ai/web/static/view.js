@@ -32,10 +32,12 @@ export function view(page) {
   ${page.rules?.drawer(page) ?? nothing}${page.dialog ? page.dialogs.dialog(page) : nothing}`;
 }
 
-const banner = ({isClosed, isGone, isLost, snap}) => isClosed || isGone || isLost ? html`<p class="banner" role="alert">${
+const banner = ({isClosed, isGone, isLost, isCrowded, snap}) =>
+  isClosed || isGone || isLost ? html`<p class="banner" role="alert">${
   isClosed && snap?.guest != null ? t('This link lets you in no more. Ask for a new one.')
     : isClosed ? t('This browser is not let in any more. Open the URL that {command} printed. The games are saved.', {command: html`<code>mexica-ai web</code>`})
-    : isGone ? t('The game was deleted.') : t('The connection is lost; reconnecting. The game is saved.')}</p>` : nothing;
+    : isGone ? t('The game was deleted.') : isCrowded ? t('Too many pages are open: close one. The game is saved.')
+    : t('The connection is lost; reconnecting. The game is saved.')}</p>` : nothing;
 
 /** @param {Page} page */
 function handover(page) {
