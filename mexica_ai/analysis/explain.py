@@ -176,6 +176,12 @@ def _runner_up(best: Candidate, other: Candidate, seat: int, gives_away: float) 
             loss=percent(gives_away),
             **compared,
         )
+    if gives_away < 0 and other.visits > best.visits:
+        return say(
+            "{turn} is better by this search ({share} against {best} of the win; {visits} iterations against {most}), "
+            "but a level below the highest chooses among turns that are nearly as good.",
+            **compared,
+        )
     if gives_away < 0:
         return say(
             "The next turn by iterations, {turn}, has a higher mean ({share} against {best} of the win), but too few "

@@ -27,7 +27,7 @@ from mexica_ai.analysis.annotate import (
 )
 from mexica_ai.analysis.grades import BOUNDS, GRADES, PHASES, describe_turning_points, seat_accuracies
 from mexica_ai.analysis.ledger import accounts_of, describe_accounts
-from mexica_ai.analysis.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS
+from mexica_ai.analysis.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, DEFAULT_TIME_S
 from mexica_ai.analysis.luck import EventWorth, events_in
 from mexica_ai.cli import common, picture
 from mexica_ai.cli.records import MAX_NUMBER, add_record_argument, read_record, read_records
@@ -121,7 +121,8 @@ def run(args: argparse.Namespace) -> int:
         check_outputs(args)
         kept = _recorded(record, args)
         if kept is not None:
-            return present(iter(kept), record, args, "from the record; --time or --iterations search again")
+            note = "from the record; --time or --iterations search again"
+            return present(iter(kept), record, args, note, are_kept=True)
         evaluations = evaluate_record(
             record,
             time_s=args.time,
@@ -143,6 +144,9 @@ def check_outputs(args: argparse.Namespace) -> None:
     for flag, path in (("--record", args.output), ("--html", args.html)):
         if path is not None and (problem := files.problem_of(path)):
             raise NotationError(f"{flag}: cannot write {path!r}: {problem}", reason="BAD_USAGE")
+    for flag, path in (("RECORD", args.record), ("--record", args.output)):
+        if None not in (path, args.html) and (args.html == path or files.is_same(args.html, path)):
+            raise NotationError(f"--html: names the file of {flag}; expected another one", reason="BAD_USAGE")
     if _is_record_itself(args):
         with files.open_text(args.record) as file:
             if is_move_text(file.read(HEAD)):
@@ -182,8 +186,20 @@ def present(
     args: argparse.Namespace,
     last_line: str = "",
     seed: int | None = None,
+    are_kept: bool = False,
 ) -> int:
-    """Print evaluations in the form that `add_record_options` selects; return the exit code."""
+    """Print evaluations in the form that `add_record_options` selects, and write them; return the exit code.
+
+    Parameters
+    ----------
+    evaluations, record, args
+    last_line : str
+        What follows the summary.
+    seed : int, optional
+        That of the searches.
+    are_kept : bool
+        Whether the evaluations are those in the record.
+    """
     asked = turn_indices(args.turns, record) or range(len(record["turns"]))
     num_turns = len(set(asked).intersection(seat_turns(record)))
     found: list[TurnEvaluation] = []
@@ -212,7 +228,7 @@ def present(
     if not args.json:
         terminal.say("", *_summary(found, record), "", *_course(found, record, events), "", *terminal.wrap(NOTE))
         terminal.say(*(["", last_line] if last_line else []))
-    _write(found, record, args, events, seed)
+    _write(found, record, args, events, None if are_kept else _settings(args, seed))
     if len(found) < num_turns:
         sys.stdout.flush()
         terminal.tell(f"interrupted after {len(found)} of {num_turns} turns")
@@ -220,18 +236,23 @@ def present(
     return 0
 
 
+def _settings(args: argparse.Namespace, seed: int | None) -> dict[str, Any]:
+    """Return what the record says of the searches."""
+    time_s = DEFAULT_TIME_S if args.time is None and args.iterations is None else args.time
+    return {"time_s": time_s, "iterations": args.iterations, "seed": seed}
+
+
 def _write(
     found: list[TurnEvaluation],
     record: dict[str, Any],
     args: argparse.Namespace,
     events: Sequence[EventWorth],
-    seed: int | None,
+    settings: dict[str, Any] | None,
 ) -> None:
-    """Write the files that `--record` and `--html` name."""
+    """Write the files that `--record` and `--html` name; without settings those in the record stay."""
     if args.output is not None:
-        settings = {"time_s": args.time, "iterations": args.iterations, "seed": seed}
-        if seed is None:  # they come from the record
-            settings = {key: record.get("evaluations", {}).get(key) for key in settings}
+        if settings is None:
+            settings = {key: record.get("evaluations", {}).get(key) for key in ("time_s", "iterations", "seed")}
         line = json.dumps(with_evaluations(record, found, build=__version__, events=events, **settings)).encode()
         lines = [line]
         if _is_record_itself(args):

@@ -387,7 +387,7 @@ def _annotate(args: argparse.Namespace, client: Client) -> int:
             explain=args.explain,
             checks=annotate.DEFAULT_CHECKS if args.checks is None else args.checks,
         )
-    return annotate.present(evaluations, record, args)
+    return annotate.present(evaluations, record, args, seed=args.seed)
 
 
 def _declare_proposal(parser: argparse.ArgumentParser) -> None:

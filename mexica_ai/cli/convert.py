@@ -44,6 +44,10 @@ class Converted:
         for option, path in self._targets.items():
             if path not in (None, "-") and (problem := files.problem_of(path)):
                 raise NotationError(f"{option}: cannot write {path!r}: {problem}", reason="BAD_USAGE")
+            if path not in (None, "-") and any(files.is_same(path, source) for source in args.files):
+                raise NotationError(
+                    f"{option}: {path!r} is one of the inputs; expected another file", reason="BAD_USAGE"
+                )
 
     @property
     def has_stdout(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.own_results import MIXED, OwnResult, Row, next_level, result_of, statistics
-from mexica_ai.analysis.ratings import describe_level, rank_of, ratings_of
+from mexica_ai.analysis.ratings import describe_level, level_of, rank_of, ratings_of
 from mexica_ai.analysis.words import say
 from mexica_ai.cli import common
 from mexica_ai.cli.records import read_records
@@ -118,18 +118,20 @@ def _results(paths: Sequence[str], name: str) -> Iterator[OwnResult]:
                 replay(record)
             engines = record.get("engines", [])
             own = [seat for seat, engine in enumerate(engines) if engine == name]
-            if len(own) == 1 and (found := result_of(record, own[0], list(map(_level_of, engines)))) is not None:
+            found_levels = [_level_of(engine, record["game"]) for engine in engines]
+            if len(own) == 1 and (found := result_of(record, own[0], found_levels)) is not None:
                 yield found
 
 
-def _level_of(engine: str) -> int | None:
+def _level_of(engine: str, game: str) -> int | None:
     """Return the level that an engine's name in a record says; a person and an engine without one have none."""
     words = engine.split()
     if len(words) == 2 and words[0].lower() == "level" and words[1].isdecimal():
         level = int(words[1])
         return level if level in levels.LEVELS else None
     try:
-        found: int | None = parse_spec(engine).options.get("level")
+        options = parse_spec(engine).options
+        found: int | None = level_of(game, options["elo"]) if "elo" in options else options.get("level")
         return found
     except MexicaAIError:
         return None

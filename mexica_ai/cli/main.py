@@ -148,14 +148,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             if not given:
                 parser.print_help(sys.stderr)
                 return EXIT_BAD_INPUT
-            args = parser.parse_args(given)
-            if args.subcommand not in ("serve", "web"):  # our own message tells what gRPC's lines would
-                os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-            code: int = args.run(args)
+            code = _run(parser, given)
         sys.stdout.flush()
         return code
-    except SystemExit as stop:  # --help and --version
-        return int(stop.code or 0)
     except MexicaAIError as error:
         terminal.tell(f"error: {error}")
         is_failure = isinstance(error, SearchError) and not error.reason.startswith("INVALID_")
@@ -174,6 +169,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         terminal.tell(f"error: {_describe(error)}")
         _drop_output()
         return EXIT_FAILURE
+
+
+def _run(parser: argparse.ArgumentParser, given: Sequence[str]) -> int:
+    """Run the subcommand that the arguments name, and return the exit code."""
+    try:
+        args = parser.parse_args(given)
+        if args.subcommand not in ("serve", "web"):  # our own message tells what gRPC's lines would
+            os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+        return int(args.run(args))
+    except SystemExit as stop:  # --help and --version
+        return int(stop.code or 0)
 
 
 def _open_missing_streams() -> None:

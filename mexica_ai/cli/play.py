@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import datetime
+import itertools
 import os
 import re
 import sys
@@ -14,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from mexica_ai.analysis.limits import AUTO, Limits
+from mexica_ai.analysis.ratings import level_of
 from mexica_ai.analysis.results import Result
 from mexica_ai.cli import common, new, report
-from mexica_ai.cli.records import read_record
+from mexica_ai.cli.records import read_record, read_records
 from mexica_ai.engines import Engine, make_engine, parse_spec
-from mexica_ai.engines.specs import KEYS, KINDS
+from mexica_ai.engines.specs import KEYS, KINDS, Spec
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.records import parse_record, position_at
@@ -120,7 +123,8 @@ def run(args: argparse.Namespace) -> int:
         if args.source is not None or args.record is not None or args.seed is not None or new.game_options(args):
             problem = "--last: expected no FILE, no --record and no options of a new game beside it"
             raise NotationError(problem, reason="BAD_USAGE")
-        args.source = args.record = _last_game()
+        args.source = _last_game()
+        args.record = None if _has_more(args.source) else args.source
     position, lines = _start(args)
     mover = position.to_move if position.to_move is not None else 0
     chosen = dict(args.seat)
@@ -134,7 +138,7 @@ def run(args: argparse.Namespace) -> int:
     if problem := files.problem_of(record):
         advice = "" if args.record else "; expected a folder of yours, or --record FILE"
         raise NotationError(f"--record: cannot write {record!r}: {problem}{advice}", reason="BAD_USAGE")
-    if _has_something_else(record, args.source):
+    if _has_something_else(record, args.source) or (Path(record).is_file() and _has_more(record)):
         raise NotationError(
             f"--record: {record!r} exists already; expected a new file, or `mexica-ai play {record}` to go on with it",
             reason="BAD_USAGE",
@@ -143,17 +147,23 @@ def run(args: argparse.Namespace) -> int:
         engines = {}
         for seat in range(position.players):
             if seat not in persons:
-                spec = parse_spec(chosen.get(seat, args.engine))
+                spec = _at_level(parse_spec(chosen.get(seat, args.engine)), position.game, args)
                 defaults: dict[str, Any] = {"time": args.time or 1.0}
                 if "threads" in KINDS[spec.kind].keys:
                     defaults["threads"] = common.threads_of(args, spec)
-                if "level" in KINDS[spec.kind].keys:
-                    defaults |= {key: getattr(args, key) for key in ("level", "elo")}
                 engines[seat] = stack.enter_context(make_engine(spec, **defaults))
         threads = args.threads or AUTO
         adviser = stack.enter_context(make_engine(parse_spec(f"mcts,threads={threads}")))
         Talk(Session(position, engines, record, lines), adviser, record).play()
     return 0
+
+
+def _at_level(spec: Spec, game: str, args: argparse.Namespace) -> Spec:
+    """Return the spec with the level that the options name, which the record then names, too."""
+    level = args.level if args.elo is None else level_of(game, args.elo)
+    if level is None or "level" not in KINDS[spec.kind].keys or {"level", "elo"} & spec.options.keys():
+        return spec
+    return dataclasses.replace(spec, options={**spec.options, "level": level})
 
 
 def _start(args: argparse.Namespace) -> tuple[Position, Line | None]:
@@ -177,6 +187,14 @@ def _has_something_else(record: str, source: str | None) -> bool:
     if not path.is_file() or path.stat().st_size == 0:
         return False
     return source is None or not Path(source).is_file() or not path.samefile(source)
+
+
+def _has_more(path: str) -> bool:
+    """Return whether a file of a game has what a game that goes on would not keep: other records, or evaluations."""
+    with contextlib.suppress(MexicaAIError):
+        found = [text for _, text in itertools.islice(read_records(path), 2)]
+        return len(found) > 1 or any("evaluations" in parse_record(text) for text in found)
+    return False  # a position
 
 
 def _folder() -> Path:
@@ -387,6 +405,8 @@ class Talk:
 
     def _board(self) -> None:
         viewer = self._shown if self._session.persons else None
+        if viewer is None and self._session.persons and not self._session.is_over:
+            viewer = self._mover()
         self._say("\n" + str(self._session.view(viewer)).rstrip("\n") + "\n")
         if self._session.position.is_within_turn:
             self._say(self._turn_so_far())
@@ -436,10 +456,12 @@ class Talk:
         self._say("\n".join(report.format_candidates(self._search(seconds).candidates)))
 
     def _undo(self, _rest: str) -> None:
+        num_turns = len(self._session.table.turns)
         if not self._session.undo():
             self._say("there is nothing to take back")
             return
-        self._shown = None if not self._session.position.is_within_turn else self._shown
+        if len(self._session.table.turns) != num_turns:
+            self._shown = None  # another person may be to move
         self._say("taken back")
         if self._session.position.is_within_turn:
             self._say(self._turn_so_far())

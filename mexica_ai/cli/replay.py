@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
                     answer = _check(text, converted, has_lines=args.lines)
                     code = 2 if "error" in answer else code
                     if "error" in answer or not converted.has_stdout:
-                        _print(files.name_of(path), line_number, answer, args.json)
+                        _print(files.name_of(path), line_number, answer, args.json and not converted.has_stdout)
             except MexicaAIError as error:  # the other files are still checked
                 terminal.tell(f"error: {error}")
                 code = 2

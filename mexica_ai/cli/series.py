@@ -73,9 +73,12 @@ def is_asked(args: argparse.Namespace) -> bool:
             if getattr(args, option) is not None:
                 raise NotationError(f"--{option}: needs --svg-series or --gif", reason="BAD_USAGE")
         return False
-    for option in ("turn", "viewer", "play", "svg", "png"):
+    for option in ("turn", "line", "viewer", "play", "svg", "png"):
         if getattr(args, option) is not None:
             raise NotationError(f"--{option}: not with --svg-series or --gif", reason="BAD_USAGE")
+    if args.json or args.format != "text":
+        option = "--json" if args.json else "--format"
+        raise NotationError(f"{option}: not with --svg-series or --gif", reason="BAD_USAGE")
     if args.gif is not None:
         if problem := files.problem_of(args.gif):
             raise NotationError(f"--gif: cannot write {args.gif!r}: {problem}", reason="BAD_USAGE")

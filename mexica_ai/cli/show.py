@@ -15,6 +15,7 @@ from mexica_ai.game.records import parse_record, position_at
 from mexica_ai.game.variations import Line, Path, climb, format_path, line_at, lines_of, parse_path, turns_along
 from mexica_ai.io import terminal
 from mexica_ai.io.errors import NotationError
+from mexica_ai.table.events import seen_turn
 
 DESCRIPTION = """\
 Check a position and print it as text; with --viewer only what that seat sees,
@@ -154,12 +155,19 @@ def _read_turn(args: argparse.Namespace) -> tuple[Position, list[str]]:
         turns = turns_along(tree, path)
         path = climb(tree, path, args.turn)
     if args.turn == 0:
-        return position, ["", f"The start of a game of {len(turns)} turns", *_said(tree, path, 0)]
+        said = _said(tree, path, 0) if args.viewer is None else []
+        return position, ["", f"The start of a game of {len(turns)} turns", *said]
     within = f" in line {format_path(path)}" if path else ""
     said = f"After turn {args.turn} of {len(turns)}{within}: "
-    note = ["", *terminal.wrap_turn(turns[args.turn - 1], terminal.width(), said, "  "), *_said(tree, path, args.turn)]
+    turn, seat = list(turns[args.turn - 1]), None
+    if args.viewer is not None:
+        seat = -1 if args.viewer == SPECTATOR else args.viewer
+        turn = seen_turn(position_at(record, args.turn - 1, line=path), turn, seat)
+    note = ["", *terminal.wrap_turn(turn, terminal.width(), said, "  ")]
+    # Comments and variations may tell what others hold; so may what was found with the mover's knowledge.
+    note += _said(tree, path, args.turn) if seat is None else []
     for one in [] if path else recorded_evaluations(record):
-        if one.turn_index == args.turn - 1:
+        if one.turn_index == args.turn - 1 and seat in (None, one.seat):
             note += _evaluation(one)
     return position, note
 

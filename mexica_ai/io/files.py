@@ -153,13 +153,24 @@ def lines_of(path: str | os.PathLike[str]) -> Iterator[bytes]:
 def problem_of(path: str) -> str:
     """Return why a path cannot be written, in a few words; empty if nothing is known to be in the way."""
     folder = os.path.dirname(path) or "."
+    if not path:
+        return "it is no name"
     if os.path.isdir(path):
         return "it is a folder"
     if not os.path.isdir(folder):
         return f"there is no folder {folder!r}"
-    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+    target = os.path.realpath(path)  # of a link, what it leads to
+    needed = [target] if os.path.exists(target) else []
+    if not needed or os.path.isfile(target):
+        needed.append(os.path.dirname(target))  # `replace` makes a draft there
+    if not all(os.access(one, os.W_OK) for one in needed):
         return "no permission"
     return ""
+
+
+def is_same(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    """Return whether two paths are those of one file that there is."""
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
 
 
 @contextlib.contextmanager
@@ -201,6 +212,8 @@ def replace(path: str, content: str | bytes, option: str = "", *, mode: int = 0o
         try:
             draft.touch(mode)
             draft.write_bytes(data)
+            with draft.open("rb") as file:
+                os.fsync(file.fileno())  # else a power cut may leave an empty file under the name
             draft.replace(target)
         finally:
             draft.unlink(missing_ok=True)

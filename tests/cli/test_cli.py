@@ -15,9 +15,12 @@ import time
 
 import pytest
 from nim_game import NIM, RECORD
+from played_games import records_of
 
 from mexica_ai import Position, new_game
 from mexica_ai.cli.main import COMMANDS, main
+from mexica_ai.game.records import position_at
+from mexica_ai.table.events import seen_turn
 
 ROOT = pathlib.Path(__file__).parents[2]
 SCRIPTS = pathlib.Path(sysconfig.get_path("scripts"))
@@ -536,6 +539,21 @@ def test_replay_names_what_fails_and_goes_on(cli, tmp_path):
     assert (bad["reason"], bad["turn_index"], bad["action_index"]) == ("ILLEGAL_ACTION", turn_index, 2)
     assert answers[2]["turn_index"] is None
     assert cli.err == ""
+
+
+def test_of_a_turn_a_viewer_is_shown_what_it_has_seen(cli, tmp_path):
+    record = next(record for record in records_of("coatl") if record["start"]["players"] == 2)
+    path, num_hidden = tmp_path / "game.json", 0
+    path.write_text(json.dumps(record))
+    for number in range(1, 25):
+        turn, before = record["turns"][number - 1], position_at(record, number - 1)
+        for viewer, seat in (("0", 0), ("1", 1), ("spectator", -1)):
+            seen = seen_turn(before, turn, seat)
+            assert cli("show", path, "--turn", number, "--viewer", viewer) == 0
+            said = " ".join(cli.out.partition("\nAfter turn ")[2].split())
+            assert said.endswith("; ".join(seen))
+            num_hidden += seen != turn
+    assert num_hidden > 5
 
 
 # docs/cli.md

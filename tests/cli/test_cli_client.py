@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from nim_record import RECORD
 from servers import RunningServer
 
 import mexica_ai as ai
@@ -162,6 +163,15 @@ def test_annotate(client):
     assert [json.loads(line)["turn_index"] for line in lines] == [3, 4]
     table = client(*options)
     assert re.search(r"^ *4 ", table, re.MULTILINE)
+
+
+def test_a_record_says_with_which_limits_its_evaluations_were_made(client, tmp_path):
+    record = tmp_path / "record.json"
+    record.write_text(json.dumps(RECORD))
+    assert main(["annotate", str(record), "--iterations", "5", "--seed", "3", "--record", str(record)]) == 0
+    client("annotate", record, "--iterations", 7, "--seed", 9, "--record", record)
+    found = json.loads(record.read_text())["evaluations"]
+    assert [found[key] for key in ("time_s", "iterations", "seed")] == [None, 7, 9]
 
 
 def test_proposal(client):

@@ -76,9 +76,10 @@ def test_records_become_texts_and_texts_records(said, games, place):
         assert json.loads(line)["turns"] == RECORD["turns"]
         assert ai.replay(line) == ai.replay(RECORD)
     # The valid ones of a file with others; standard output has the records alone.
-    code, out, err = said("replay", games, "--records", "-")
-    assert (code, len(out.splitlines())) == (2, 2)
-    assert "error" in err
+    for options in ((), ("--json",)):
+        code, out, err = said("replay", games, "--records", "-", *options)
+        assert (code, ["turns" in line for line in out.splitlines()]) == (2, [True, True])
+        assert "error" in err
     code, out, _ = said("replay", "record.json", "--text", "-")
     assert out == format_moves(RECORD)
 
@@ -99,6 +100,14 @@ def test_evaluations_become_comments(said, place):
         ("show record.json --width 300", "--width: needs --svg-series or --gif"),
         ("show record.json --gif a.gif --turn 1", "--turn: not with --svg-series or --gif"),
         ("show record.json --gif a.gif --viewer 1", "--viewer: not with"),
+        ("show record.json --gif a.gif --line 1", "--line: not with"),
+        ("show record.json --svg-series all --json", "--json: not with"),
+        ("show record.json --svg-series all --format ascii", "--format: not with"),
+        ("replay record.json --records record.json", "--records: 'record.json' is one of the inputs"),
+        ("replay record.json nim.json --text ./record.json", "--text: './record.json' is one of the inputs"),
+        ("annotate record.json --iterations 5 --html record.json", "--html: names the file of RECORD"),
+        ("annotate record.json --iterations 5 --record a --html a", "--html: names the file of --record"),
+        ("annotate record.json --iterations 5 --record ''", "--record: cannot write '': it is no name"),
         ("show record.json --gif none/a.gif", "--gif: cannot write"),
         ("show record.json --gif a.gif --seconds 0", "'0' is not a number of seconds from 0.05 to 57"),
         ("show record.json --gif a.gif --width 10", "'10' is not"),

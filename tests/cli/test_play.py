@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
+from mexica_ai.analysis.ratings import level_of
 from mexica_ai.cli.main import main
 from mexica_ai.cli.play import Talk, _piped
 from mexica_ai.engines import make_engine, parse_spec
@@ -105,6 +106,50 @@ def test_what_is_wrong_is_said_and_the_game_goes_on(play):
     assert "there is nothing to play again" in out
     assert "no: analyse soon: expected" in out
     assert len(play.record()["turns"]) == 2
+
+
+def within_a_turn():
+    """Return a position of Coatl and an action that does not end the turn of its mover."""
+    position, rng = ai.new_game("coatl", seed=4), random.Random(4)
+    while True:
+        for action in position.legal_actions() if position.to_move is not None else ():
+            after = position.copy()
+            after.push_action(action)
+            if after.is_within_turn:
+                return position, action
+        if position.is_chance:
+            position.draw(rng.randrange(1 << 32))
+        else:
+            position.push_action(rng.choice(position.legal_actions()))
+
+
+def test_the_board_hides_what_it_hid_when_an_action_is_taken_back(play):
+    position, action = within_a_turn()
+    Path("before.json").write_text(json.dumps(position.to_json()))
+    out = play([action, "undo", "board", "quit"], "before.json", "--engine", "random")
+    board = out.rpartition("> board\n")[2]
+    assert str(position.view(position.to_move)) in board
+    assert str(position) not in board
+
+
+@pytest.mark.parametrize(("option", "level"), [(("--level", 3), 3), (("--elo", 1000), level_of("nim", 1000))])
+def test_the_record_names_the_level_that_was_played(play, capsys, option, level):
+    play(["take 1 2", "take 1 2", "quit"], "--game", "nim", "--piles", "1,2", *option)  # the last if it is still there
+    assert play.record()["engines"] == ["person", f"mcts,level={level}"]
+    assert main(["levels", "nim", "--records", "kept.json", "--json"]) == 0
+    assert [row["level"] for row in json.loads(capsys.readouterr().out)["results"]] == [level]
+
+
+@pytest.mark.parametrize("other", ["{first}\n{first}\n", "{evaluated}\n"])
+def test_a_file_that_has_more_than_the_game_is_not_written_over(tmp_path, monkeypatch, capsys, other):
+    monkeypatch.chdir(tmp_path)
+    record = records.make_record(ai.new_game("nim", piles=[3, 4]))
+    text = other.format(first=json.dumps(record), evaluated=json.dumps(record | {"evaluations": {}}))
+    Path("games.jsonl").write_text(text)
+    monkeypatch.setattr(sys, "stdin", io.StringIO("quit\n"))
+    assert main(["play", "games.jsonl", "--record", "games.jsonl"]) == 2
+    assert "'games.jsonl' exists already; expected a new file" in capsys.readouterr().err
+    assert Path("games.jsonl").read_text() == text
 
 
 def test_a_turn_is_entered_action_by_action_or_at_once(play):

@@ -76,11 +76,12 @@ def test_lines_of_play_that_are_none(monkeypatch, capsys, content, mentions):
     assert err.count("\n") == 1
 
 
-def test_an_output_that_is_full_is_named(monkeypatch, capsys):
+@pytest.mark.parametrize("command", ["show nim.json", "--version", "--help", "help best", "best --help"])
+def test_an_output_that_is_full_is_named(monkeypatch, capsys, command):
     with open("/dev/full", "w") as full:
         monkeypatch.setattr(sys, "stdout", full)
         monkeypatch.setattr("mexica_ai.cli.main._drop_output", lambda: None)
-        assert main(["show", "nim.json"]) == 1
+        assert main(command.split()) == 1
         monkeypatch.undo()
         os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())
     assert capsys.readouterr().err == f"mexica-ai: error: cannot write standard output: {os.strerror(errno.ENOSPC)}\n"

@@ -269,6 +269,25 @@ def test_a_folder_without_permission_is_named(place, monkeypatch, capsys):
     assert "no permission; expected a folder of yours, or --record FILE" in capsys.readouterr().err
 
 
+def test_a_file_is_no_better_than_its_folder(place, monkeypatch):
+    # A file appears as a whole, from a draft beside it.
+    (place / "kept").mkdir()
+    (place / "kept" / "a.json").write_text("{}")
+    (place / "link.json").symlink_to(place / "kept" / "a.json")
+    monkeypatch.setattr(os, "access", lambda path, _: not str(path).endswith("kept"))
+    for path in ("kept/a.json", "kept/new.json", "link.json"):
+        assert files.problem_of(path) == "no permission"
+    assert files.problem_of("new.json") == ""
+
+
+def test_a_file_has_its_name_once_it_is_on_disk(place, monkeypatch):
+    done, move = [], Path.replace
+    monkeypatch.setattr(os, "fsync", lambda _: done.append("synced"))
+    monkeypatch.setattr(Path, "replace", lambda path, to: done.append("named") or move(path, to))
+    files.replace("a.json", "{}")
+    assert done == ["synced", "named"]
+
+
 def test_any_other_error_of_a_file_names_it(monkeypatch, capsys):
     def denied(*args):
         raise PermissionError(13, "Permission denied", "some/file")

@@ -60,6 +60,18 @@ def test_each_action_is_explained(searched):
     assert ai.explain is explain
 
 
+def test_a_turn_of_a_level_is_not_said_to_be_better_searched_than_it_is():
+    position = ai.new_game("nim", piles=[3, 4, 5])
+    result = ai.best_turn(position, iterations=400, seed=2)
+    first, second = result.candidates[:2]
+    played = replace(second, visits=2, value=[0.1, 0.9])
+    found = explain(position, replace(result, candidates=[played, replace(first, visits=90, value=[0.6, 0.4])]))
+    (sentence,) = (one for one in found.sentences if "; ".join(first.turn) in one and "against" in one)
+    assert "is better by this search" in sentence
+    assert "90 iterations against 2" in sentence
+    assert "too few" not in sentence
+
+
 @pytest.mark.parametrize(
     ("game", "turn", "words"),
     [
