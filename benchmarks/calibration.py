@@ -39,6 +39,7 @@ from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.arena.pool import GamePool
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, new_game
+from mexica_ai.io import files
 from mexica_ai.train.calibration import Decisions, fit, to_json
 from mexica_ai.train.job_file import Series, complete
 
@@ -263,8 +264,11 @@ def describe(setting):
 def read(args, weights):
     """Return the games of the command's part by setting."""
     found = {}
-    for line in args.data.read_text().splitlines():
-        batch = json.loads(line)
+    for number, line in enumerate(args.data.read_text().splitlines(), 1):
+        try:
+            batch = json.loads(line)
+        except ValueError:
+            raise SystemExit(f"calibration.py: error: {args.data}:{number}: expected JSON") from None
         made = batch["made"]
         if (batch["game"], made["weights"], made["part"]) == (args.game, weights.version, args.command):
             setting = Setting(**{key: made.get(key, 0) for key in Setting._fields})
@@ -285,7 +289,7 @@ def fit_maps(args, weights, games):
     }
     content = to_json(args.game, weights.version, maps, made)
     calibration.parse(content, str(args.map))  # refuses a map that is not sound
-    args.map.write_text(json.dumps(content, indent=1) + "\n")
+    files.replace(str(args.map), json.dumps(content, indent=1) + "\n")
     print(f"{args.map}: maps for {', '.join(map(str, maps))} seats, weights {weights.version}")
     return 0
 

@@ -8,6 +8,7 @@ The commit is unpacked and installed into an environment in build/frozen/COMMIT,
 
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,12 @@ def main():
 
 
 def freeze(commit):
-    """Build a commit unless that was done, and return the path of its command."""
+    """Build a commit unless that was done, and return the path of its command.
+
+    The commit is a hash: what a name such as HEAD names changes, and what was built of it would not.
+    """
+    if not re.fullmatch("[0-9a-f]{7,40}", commit):
+        raise SystemExit(f"freeze.py: error: {commit} is no commit; expected 7 to 40 hexadecimal digits")
     command = ROOT / FOLDER / commit / "bin" / "mexica-ai"
     if command.exists():
         return command

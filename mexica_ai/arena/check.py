@@ -469,7 +469,8 @@ class _Program:
         """End the program with its children, once."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # of another user, such as by sudo
+            self._process.wait(EXIT_TIMEOUT_S)
         for thread in self._threads:
             thread.join(EXIT_TIMEOUT_S)
         for pipe in (self._input, self._output, self._error_output):

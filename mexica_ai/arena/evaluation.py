@@ -18,8 +18,9 @@ from mexica_ai.arena.report import Collected, collect
 from mexica_ai.arena.runner import describe_lost, run
 from mexica_ai.arena.statistics import elo, fit_plackett_luce, summarize
 from mexica_ai.arena.tournament import Tournament, complete_spec, draw_key, reproducible_key
+from mexica_ai.engines.process import DEFAULT_MARGIN_S
 from mexica_ai.engines.python import lending
-from mexica_ai.engines.specs import level_spec
+from mexica_ai.engines.specs import EngineSpec, level_spec
 from mexica_ai.game import registry
 from mexica_ai.io.arguments import bad_option
 from mexica_ai.io.errors import SearchError
@@ -181,7 +182,7 @@ def evaluate(
         for opponent in against:
             with contextlib.ExitStack() as stack:
                 texts = [_spec(stack, one) for one in (policy, opponent)]
-                specs = tuple(str(complete_spec(text, time_s, iterations, False)) for text in texts)
+                specs = tuple(str(_with_margin(complete_spec(text, time_s, iterations, False))) for text in texts)
                 tournament = Tournament(
                     game,
                     players,
@@ -205,6 +206,13 @@ def evaluate(
         for name, value in evaluation.scalars().items():
             scalars(name, value, step)
     return evaluation
+
+
+def _with_margin(spec: EngineSpec) -> EngineSpec:
+    """Return a spec in which a program has the usual margin: unlike code of this process it can be ended."""
+    if spec.kind != "cmd" or "margin" in spec.options:
+        return spec
+    return dataclasses.replace(spec, options=spec.options | {"margin": DEFAULT_MARGIN_S})
 
 
 def _evaluation(found: list[tuple[str, Collected]], players: int) -> Evaluation:

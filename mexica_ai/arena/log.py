@@ -30,7 +30,11 @@ class Log:
 
     def __init__(self, path: str, where: str) -> None:
         self._path, self._where = path, where
-        self._fd = _open(path)
+        try:
+            self._fd = _open(path)
+        except OSError as error:
+            self._fd = -1
+            _note_failure(path, error.strerror)
 
     def __call__(self, sign: str, text: str) -> None:
         """Write a line, unless the log is closed or has failed.
@@ -66,11 +70,11 @@ def _note_failure(path: str, why: str) -> None:
 
 def check_log(path: str) -> None:
     """Raise NotationError if nothing can be written to a path; an empty file is made if there is none."""
-    os.close(_open(path))
+    try:
+        os.close(_open(path))
+    except OSError as error:
+        raise NotationError(f"cannot write the log {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
 
 
 def _open(path: str) -> int:
-    try:
-        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-    except OSError as error:
-        raise NotationError(f"cannot write the log {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)

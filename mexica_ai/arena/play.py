@@ -36,6 +36,7 @@ from mexica_ai.arena.searches import SearchLog
 from mexica_ai.arena.tournament import Game, Tournament, turn_seed
 from mexica_ai.engines import Engine, EngineSpec, make_engine, parse_spec
 from mexica_ai.engines.base import limits_in, name_turn, seen_by
+from mexica_ai.engines.make import weights_id
 from mexica_ai.engines.process import ProcessEngine
 from mexica_ai.engines.specs import KINDS
 from mexica_ai.game import registry
@@ -62,6 +63,12 @@ REASONS = {
     "CANCELLED": LATE,
     "UNAVAILABLE": "no connection",
     "RESOURCE_EXHAUSTED": "too busy",
+    # what our own server says
+    "TOO_MANY_WAITING": "too busy",
+    "TOO_MANY_CALLS": "too busy",
+    "NO_TIME_LEFT": LATE,
+    "DEADLINE_TOO_SHORT": LATE,
+    "SHUTTING_DOWN": "no connection",
 }
 _OUTER_KEYS = ("time", "iterations", "name")  # keys of the outer spec, of the process, if an engine is isolated
 
@@ -277,6 +284,7 @@ class _Seat:
         others = limits_in(spec.options)
         self._others = {field: others[field] for field in ("memory_mb", "threads") if field in others}
         self._spec = _prepared(spec, tournament, task.isolated)
+        self._hidden = spec if task.isolated and self._spec.kind != spec.kind else None  # in a program of its own
         self._engine: Engine | None = None
         self._restart = None if task.isolated or spec.kind != "cmd" else tournament.restart
         self._log: Log | None = None
@@ -287,6 +295,8 @@ class _Seat:
         self.last_s = 0.0  # of its last turn
 
     def __enter__(self) -> _Seat:
+        if self._hidden is not None:
+            self._check_weights(weights_id(self._hidden, self._game))
         try:
             self._engine = self._kept() or _start(self._spec, self._log)
         except Exception as error:
@@ -294,14 +304,16 @@ class _Seat:
             if getattr(error, "reason", "") == "BAD_WEIGHTS":
                 raise  # the file is bad on this machine: not a fault of the engine
             raise self._failure(error) from error
-        found = self._engine.weights_id(self._game)
+        self._check_weights(self._engine.weights_id(self._game))
+        return self
+
+    def _check_weights(self, found: str | None) -> None:
         if self._weights is not None and found not in (None, self._weights):
             raise SearchError(
-                f"engine {self._spec}: plays with weights {found}; expected weights {self._weights}, as at the "
-                "tournament's start",
+                f"engine {self._hidden or self._spec}: plays with weights {found}; expected weights {self._weights}, "
+                "as at the tournament's start",
                 reason="OTHER_WEIGHTS",
             )
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
         has_failed = error is not None and not (isinstance(error, _EngineFailure) and error.seat != self._seat)
@@ -337,7 +349,7 @@ class _Seat:
         seed = turn_seed(self._seed, self.used["turns"])
         if self._clock and isinstance(self._engine, ProcessEngine):
             self._engine.clock = {"remaining_s": max(0.0, self._remaining_s), "increment_s": self._clock[1]}
-        allowed_s = self._allowed_s(limits)
+        allowed_s = self._allowed_s()
         seen = seen_by(position, self._seat)  # before the engine's time begins
         began, began_cpu = time.perf_counter(), time.process_time()
         try:
@@ -345,16 +357,16 @@ class _Seat:
                 result = self._engine.best_turn(seen, limits, seed=seed, candidates=1, stop=stop)
         except Exception as error:
             self._add_usage(time.perf_counter() - began, limits)
-            late = self._late_reason(limits)
+            late = self._late_reason()
             raise self._failure(error, late, is_late=stop.is_set()) from error
         elapsed_s, cpu_s = time.perf_counter() - began, time.process_time() - began_cpu
         self._add_usage(elapsed_s, limits, result.iterations)
         if elapsed_s > allowed_s:
             raise _EngineFailure(
                 self._seat,
-                self._late_reason(limits),
+                self._late_reason(),
                 f"engine {self._engine.name} answered after {elapsed_s:.3f} s; expected within "
-                f"{allowed_s:.6g} s ({self._explain(limits)}){self._starved(elapsed_s, cpu_s)}",
+                f"{allowed_s:.6g} s ({self._explain()}){self._starved(elapsed_s, cpu_s)}",
             )
         if self._clock:
             self._remaining_s += self._clock[1] - elapsed_s
@@ -376,33 +388,31 @@ class _Seat:
             time_s = share_s if time_s is None else min(time_s, share_s)
         return Limits(time_s, self._iterations, **self._others)
 
-    def _allowed_s(self, limits: Limits) -> float:
-        """Return the time that a turn may take."""
-        if self._is_clock_first(limits):
+    def _allowed_s(self) -> float:
+        """Return the time that a turn may take: its own or what is left on the clock, not a share of that."""
+        if self._is_clock_first():
             return self._remaining_s + self._margin_s
-        return self._patience_s if limits.time_s is None else limits.time_s + self._margin_s
+        return self._patience_s if self._time_s is None else self._time_s + self._margin_s
 
-    def _is_clock_first(self, limits: Limits) -> bool:
+    def _is_clock_first(self) -> bool:
         """Return whether what is left on the clock ends before the time of this turn, if that has its own."""
-        if not self._clock:
-            return False
-        return self._time_s is None or limits.time_s is None or self._remaining_s < limits.time_s
+        return bool(self._clock) and (self._time_s is None or self._remaining_s < self._time_s)
 
-    def _late_reason(self, limits: Limits) -> str:
-        return "out of time" if self._is_clock_first(limits) else LATE
+    def _late_reason(self) -> str:
+        return "out of time" if self._is_clock_first() else LATE
 
     def _starved(self, elapsed_s: float, cpu_s: float) -> str:
         """Return what to add about an engine of this process that waited for a processor for most of its time."""
-        if self._spec.kind in ("cmd", "grpc") or cpu_s > STARVED * elapsed_s:
+        if self._spec.kind in ("cmd", "grpc", "py") or cpu_s > STARVED * elapsed_s:
             return ""
         return f"; it had a processor for only {cpu_s:.3f} s of that: the machine is busy"
 
-    def _explain(self, limits: Limits) -> str:
+    def _explain(self) -> str:
         """Return what the time that a turn may take is made of."""
         margin = f"and the margin, {self._margin_s:g} s"
-        if self._is_clock_first(limits):
+        if self._is_clock_first():
             return f"what is left on its clock, {self._remaining_s:.6g} s, {margin}"
-        return "--patience" if limits.time_s is None else f"its time, {limits.time_s:.6g} s, {margin}"
+        return "--patience" if self._time_s is None else f"its time, {self._time_s:.6g} s, {margin}"
 
     def _add_usage(self, elapsed_s: float, limits: Limits, iterations: int = 0) -> None:
         late_s = 0.0 if limits.time_s is None else max(0.0, elapsed_s - limits.time_s)

@@ -362,12 +362,11 @@ def _add_standings(engines: list[dict[str, Any]], found: dict[str, Any]) -> None
 def _machine_late_s(collected: Collected) -> float:
     """Return how late answers were at most that only the machine can have delayed.
 
-    Those of engines inside the arena; if there are none, what every program was late.
+    Those of engines of this package inside the arena; if there are none, what all others were late.
     """
     late = [usage["late_max_s"] for usage in collected.usage]
-    inside = [
-        late_s for late_s, spec in zip(late, collected.specs, strict=True) if not spec.startswith(("cmd:", "grpc:"))
-    ]
+    own = ("cmd:", "grpc:", "py:")  # have code of their own
+    inside = [late_s for late_s, spec in zip(late, collected.specs, strict=True) if not spec.startswith(own)]
     return max(inside) if inside else min(late, default=0.0)
 
 

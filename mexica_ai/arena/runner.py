@@ -197,7 +197,9 @@ def _tasks(
 def _tried_again(progress: Progress, task: Task, num_deaths: int, error: BaseException) -> list[Task]:
     """Return the task to play after its worker has died; none, and its game is lost, if that was its last try."""
     if num_deaths < TRIES:
-        return [dataclasses.replace(task, isolated=True)]
+        # A file of weights that is missing or another one is so in a program of its own, too.
+        is_of_file = getattr(error, "reason", "") in ("BAD_WEIGHTS", "OTHER_WEIGHTS")
+        return [task if is_of_file else dataclasses.replace(task, isolated=True)]
     progress.lost.append((task.game, f"{type(error).__name__}: {error}"))
     return []
 

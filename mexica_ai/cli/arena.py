@@ -279,6 +279,7 @@ def _play(
 
     from mexica_ai.arena.display import Display
     from mexica_ai.arena.pool import GamePool
+    from mexica_ai.arena.report import check_anchor
     from mexica_ai.arena.runner import run as run_tournament
     from mexica_ai.arena.text import TextFolder
 
@@ -297,6 +298,8 @@ def _play(
     with contextlib.ExitStack() as stack:
         journal = _open_journal(options, tournament, stack)
         tournament = journal.tournament if journal else tournament
+        if options.anchor:
+            check_anchor(options.anchor, tournament.names)  # those of the journal may be other words for the same
         # Before the executor, so that it is there until that is shut down.
         stop = stack.enter_context(common.stop_on_interrupt())
         executor, concurrency = stack.enter_context(common.executor(options.cluster, options.concurrency))

@@ -359,11 +359,16 @@ class ProcessEngine(Engine):
             # Before the leader is reaped, so that no other process can have its number yet.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
-            status = process.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(EXIT_TIMEOUT_S)
             self._read_stderr(pipes.stderr)
             self._process = None
             pipes.stdout.close()
             pipes.stderr.close()
+        status = process.returncode
+        if status is None:  # of another user, such as by sudo
+            self._log("#", "did not end by itself and could not be killed")
+            return "did not end by itself and could not be killed"
         if not has_exited:
             how = "did not end by itself"
         elif status < 0:

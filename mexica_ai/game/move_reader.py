@@ -203,6 +203,8 @@ class _Reader:
     def _spelling(self, text: str) -> str | None:
         """Return an action in the case of letters in which its game reads it, None if that reads none."""
         assert self._position is not None
+        if len(text.split(maxsplit=MAX_LINES)) > MAX_LINES:
+            return None  # longer than any
         verb, *rest = text.split()
         # Names are in small letters; letters of columns, colours and cards are capitals.
         mixed = [word.lower() if len(word) > 3 and word.isalpha() else word.upper() for word in rest]

@@ -267,7 +267,7 @@ class Position:
         return [text]
 
     def view(self, seat: int | None) -> Position:
-        """Return a seat's view of the position; a copy of it if the game hides nothing.
+        """Return a seat's view of the position; a copy of it if nothing is hidden.
 
         None: the view of a spectator, who sees what every seat sees. It is for showing: only a seat's view or the full
         position can be searched or played on.
@@ -277,10 +277,11 @@ class Position:
         PositionError
             If there is no such seat, or this is the view of another seat.
         """
-        if self._game.views is None:
+        if self._game.views is None and self._game.secrets.redact is None:
             return self.copy()
-        data = self._game.views.view(self.to_json(), seat)
-        return Position(self.game, self._game.text.parse_position(data, "position"))
+        data = self._game.seen_by(self.to_json(), seat)
+        seen = Position(self.game, self._game.text.parse_position(data, "position"))
+        return self.copy() if self._game.views is None and seen == self else seen
 
     def guess(self, seed: int | None = None) -> Position:
         """Return a full position that agrees with this view: what the seat does not see is drawn; a copy of a full one.

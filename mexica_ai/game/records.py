@@ -428,13 +428,17 @@ def _check_outcome(record: JsonObject, position: Position, path: str) -> None:
                 reason="WINNERS_MISMATCH",
                 path=f"{path}.winners",
             )
-    elif not 0 <= record["forfeit"]["seat"] < position.players:
-        raise PositionError(
-            f"{path}.forfeit.seat: given {quote(record['forfeit']['seat'])}; expected a seat from 0 to "
-            f"{position.players - 1}",
-            reason="OUT_OF_RANGE",
-            path=f"{path}.forfeit.seat",
-        )
+    else:
+        seat, seats = record["forfeit"]["seat"], range(position.players)
+        if seat not in seats:
+            raise PositionError(
+                f"{path}.forfeit.seat: given {quote(seat)}; expected a seat from 0 to {position.players - 1}",
+                reason="OUT_OF_RANGE",
+                path=f"{path}.forfeit.seat",
+            )
+        if record.get("winners") is not None:
+            others = [other for other in seats if other != seat]
+            _check_equal(record["winners"], others, f"{path}.winners", "WINNERS_MISMATCH")
 
 
 def _check_equal(given: list[Any] | None, expected: list[Any] | None, path: str, reason: str) -> None:

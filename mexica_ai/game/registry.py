@@ -15,6 +15,7 @@ import importlib.util
 import os
 import re
 import sys
+import threading
 import warnings
 from collections.abc import Iterable
 from functools import cache
@@ -32,6 +33,7 @@ from mexica_ai.io.strict import quote
 from mexica_ai.io.suggest import did_you_mean
 
 DEFAULT = "mexica"  # the game where none is named
+_LOADING = threading.RLock()
 BUILT_IN = {
     "coatl": "mexica_ai.games.coatl.game:GAME",
     "mexica": "mexica_ai.games.mexica.game:GAME",
@@ -183,22 +185,23 @@ class _Plugins(NamedTuple):
 @cache
 def _plugins() -> _Plugins:
     """Load the games of other packages, by name in ascending order, and warn of those that cannot be used."""
-    points: dict[str, list[EntryPoint]] = {}
-    for point in entry_points(group=GROUP):
-        points.setdefault(point.name, []).append(point)
-    for point in _named_by_the_environment():
-        points.setdefault(point.name, []).append(point)
-    found = _Plugins({}, {}, {})
-    for name, same in sorted(points.items()):
-        try:
-            found.games[name] = _load_plugin(same, found.games.values())
-            found.values[name] = same[0].value
-        except (Exception, SystemExit) as error:  # whatever the package does
-            cause = str(error) if isinstance(error, _UnusableError) else f"{type(error).__name__}: {error}"
-            packages = " and ".join(sorted(_package(point) for point in same))
-            found.problems[name] = f"the package {packages} cannot be used: {cause}"
-            warnings.warn(f"game {quote(name)}: {found.problems[name]}", RuntimeWarning, stacklevel=3)
-    return found
+    with _LOADING:  # a module that another thread imports is not whole yet
+        points: dict[str, list[EntryPoint]] = {}
+        for point in entry_points(group=GROUP):
+            points.setdefault(point.name, []).append(point)
+        for point in _named_by_the_environment():
+            points.setdefault(point.name, []).append(point)
+        found = _Plugins({}, {}, {})
+        for name, same in sorted(points.items()):
+            try:
+                found.games[name] = _load_plugin(same, found.games.values())
+                found.values[name] = same[0].value
+            except (Exception, SystemExit) as error:  # whatever the package does
+                cause = str(error) if isinstance(error, _UnusableError) else f"{type(error).__name__}: {error}"
+                packages = " and ".join(sorted(_package(point) for point in same))
+                found.problems[name] = f"the package {packages} cannot be used: {cause}"
+                warnings.warn(f"game {quote(name)}: {found.problems[name]}", RuntimeWarning, stacklevel=3)
+        return found
 
 
 class _UnusableError(Exception):

@@ -106,8 +106,11 @@ def parse_json(text: str | bytes, path: str = "$") -> Any:
     def build_object(pairs: list[tuple[str, Any]]) -> JsonObject:
         result = dict(pairs)
         if len(result) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            seen: set[str] = set()
+            for twice, _ in pairs:
+                if twice in seen:
+                    break
+                seen.add(twice)
             raise NotationError(
                 f"{path}: the key {quote(twice)} occurs twice in one object; expected every key once",
                 reason="DUPLICATE_KEY",

@@ -8,7 +8,7 @@ from typing import Any
 
 from cext.core.contract.game import TERMINAL, State
 from cext.core.contract.pyops import PythonRules
-from mexica_ai.game.contract import Events, Game, Learning, Starts, Text, Views
+from mexica_ai.game.contract import Events, Game, Learning, Secrets, Starts, Text, Views
 from mexica_ai.game.text_forms import SPECTATOR, check_viewer
 from mexica_ai.io.errors import MexicaAIError, NotationError, PositionError
 from mexica_ai.io.json_types import JsonObject
@@ -100,6 +100,7 @@ class _Parts:
             title=methods.title,
             scores=lambda state: [int(points) if points == int(points) else points for points in state.scores()],
             views=Views(self.view, self.viewer, self.world_of, self.deal_for, self.is_secret) if has_views else None,
+            secrets=Secrets(lambda state: not has_views or self.viewer(state) is None),
             events=Events(self.rules.draw) if methods.events else None,
             learning=Learning(self.schema),
         )

@@ -7,6 +7,7 @@ worker died is neither lost nor written twice.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import sys
 from collections import Counter, deque
@@ -90,8 +91,8 @@ def complete(
     Raises
     ------
     NotationError
-        The file cannot be written (reason UNREADABLE_FILE). Or a line, other than a torn last one, is not a JSON
-        object; the file stays as it is.
+        The file cannot be written, or another process adds to it (reason UNREADABLE_FILE). Or a line, other than a
+        torn last one, is not a JSON object; the file stays as it is.
     SearchError
         Jobs are missing, and lines of the series were made with other weights or do not name theirs (reason
         INVALID_RECORDS): nothing is run. Or the workers of one job died `TRIES` times (WORKER_DIED), or the
@@ -104,6 +105,10 @@ def complete(
     except OSError as error:
         raise NotationError(f"cannot write {path}: {error.strerror or error}", reason="UNREADABLE_FILE") from None
     with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise NotationError(f"{path} is in use by another process", reason="UNREADABLE_FILE") from None
         known, versions = _known(file, path, series)
         missing = [index for index in range(count) if index not in known]
         others = sorted(versions - {series.weights.version})

@@ -821,6 +821,13 @@ def test_a_worker_with_another_file_plays_no_game(two_sets):
     task = Task(tournament, tournament.block(0)[0])
     with pytest.raises(SearchError, match="expected weights 0123456789ab"):
         play_game(task)
+    with pytest.raises(SearchError, match="expected weights 0123456789ab"):
+        play_game(dataclasses.replace(task, isolated=True))  # in a program of its own, after a worker has died
+    # So its games are given up, whatever is tried again; no seat forfeits them.
+    progress = run(tournament, 1, Here())
+    assert (progress.records, len(progress.lost)) == ([], 2)
     two_sets[0].unlink()
     with pytest.raises(NotationError, match="No such file"):
         play_game(task)
+    progress = run(tournament, 1, Here())
+    assert (progress.records, len(progress.lost)) == ([], 2)

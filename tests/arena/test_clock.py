@@ -177,6 +177,12 @@ def test_the_arena_gives_what_the_clock_leaves(stopwatch, monkeypatch):
         assert len(engine.times) == record["arena"]["seats"][seat]["turns"] > 3
 
 
+def test_a_clock_s_share_of_a_turn_is_no_limit_where_the_turn_has_one_of_its_own(stopwatch, monkeypatch):
+    engines = ("random,time=9", "greedy,time=9")
+    record, _ = game_of(stopwatch, monkeypatch, 0.02, clock=(0.5, 0.01), engines=engines)
+    assert record["termination"] == "finished"
+
+
 def test_the_work_of_the_arena_is_on_no_clock(stopwatch, monkeypatch):
     seen_by = play.seen_by
 

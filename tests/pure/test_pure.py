@@ -241,6 +241,7 @@ def changes(change):
         (lambda state: setattr(state, "plies_left", -1), "set plies_left to -1; expected an integer from 1 to 3"),
         (lambda state: setattr(state, "plies_left", 1 << 70), "set plies_left to 1180591620717411303424; expected an"),
         (lambda state: setattr(state, "plies_left", "2"), "set plies_left to '2'; expected an integer from 1 to 3"),
+        (lambda state: setattr(state, "plies_left", 1.5), "set plies_left to 1.5; expected an integer from 1 to 3"),
         (lambda state: state.piles.append(1), "gave piles 9 entries; expected 8"),
         (lambda state: setattr(state, "piles", 3), "set piles to 3; expected a list"),
         (lambda state: setattr(state, "to_move", 2), "set to_move to 2; expected a seat from 0 to 1"),
@@ -553,6 +554,14 @@ def test_what_cannot_be_loaded():
         ai.UnknownGameError, match="cannot be used: mexica_ai:Position is a Python type; expected a Game"
     ):
         registry.load("mexica_ai:Position")
+
+
+def test_no_record_begins_with_a_view():
+    position = ai.new_game("eights", players=3, seed=7)
+    assert ai.make_record(position)["turns"] == []
+    with pytest.raises(ai.PositionError) as caught:
+        ai.make_record(position.view(0))
+    assert caught.value.reason == "UPCOMING_UNKNOWN"
 
 
 # --- a game that ends with a random event

@@ -164,3 +164,9 @@ def test_reasons_before_the_first_round_of_tzolkin():
     seen = position.view(1)
     own = seen.to_json()["seats"][1]["dealt"][-1]
     assert "was not dealt" not in refused(seen, f"keep w_pal1 {own}")
+
+
+def test_what_is_missing_is_said_beside_plenty_of_another_thing():
+    data = build(2, phase="turn", pending=["build one"], buildings=["a1_farm_all"], seats={0: {"corn": 35, "wood": 3}})
+    with pytest.raises(IllegalActionError, match=r"it needs 4 wood \(seat 0 has 3\)"):
+        ai.Position.from_json(data).push_action("build a1_farm_all")

@@ -418,6 +418,12 @@ def test_text_that_is_no_json(text, reason):
     assert len(str(caught.value)) < 300
 
 
+def test_a_key_that_occurs_twice_is_found_in_a_large_object():
+    keys = [*map(str, range(50_000)), "49999"]
+    with pytest.raises(NotationError, match='the key "49999" occurs twice'):
+        parse_json("{" + ",".join(f'"{key}":0' for key in keys) + "}")
+
+
 def test_what_is_read_can_be_written():
     text = r'["\ud83d\ude00", 1.7976931348623157e308, 1e-999, "\u0000"]'
     assert parse_json(text) == ["\N{GRINNING FACE}", 1.7976931348623157e308, 0.0, "\0"]

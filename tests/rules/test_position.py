@@ -232,6 +232,14 @@ def test_the_second_period_cannot_begin_with_unknown_tokens():
     last_turn_of_period(1, pool=pool, upcoming=[13, 12, 11, 10, 9, 8, 7]).push("end")
 
 
+def test_a_view_does_not_show_the_tokens_of_the_second_period():
+    usual = ai.new_game("mexica", seed=1)
+    larger = ai.new_game("mexica", seed=1, pool=[*board.STANDARD_POOL, 13, 13, 3])
+    for seat in (0, 1, None):
+        assert usual.view(seat) == usual
+        assert larger.view(seat).to_json()["calpulli"]["upcoming"] is None
+
+
 def test_the_end_of_the_game():
     position = last_turn_of_period(2, scores=[10, 50, 30])
     assert position.winners == []

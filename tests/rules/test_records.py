@@ -122,6 +122,9 @@ def test_a_forfeit_names_the_seat(record):
     assert refused(record | {"forfeit": forfeit(9)}).path == "$.forfeit.seat"
     assert not replay(record | {"forfeit": forfeit(0)}).is_over
     assert refused(record | {"forfeit": forfeit(0), "termination": "unfinished"}).reason == "FORFEIT_MISMATCH"
+    for winners in ([0], [0, 1], [7], []):
+        assert refused(record | {"forfeit": forfeit(0), "winners": winners}).reason == "WINNERS_MISMATCH"
+    assert not replay(record | {"forfeit": forfeit(0), "winners": None}).is_over
 
 
 def test_an_illegal_action_is_found(record):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from played_games import path_of, records_of
+from tzolkin_builder import build
 
 import mexica_ai as ai
 from cext.core.baselines.simple import random_turn
@@ -139,6 +140,18 @@ def test_corn_that_is_paid_is_told_even_if_more_is_gained():
     position = ai.load(ROOT / "examples" / "tzolkin_midgame.json")
     assert told(position, ["pick yaxchilan 4 3", "end"]) == "took 2 corn and 1 gold for 1 corn from Yaxchilan 3"
     assert told(position, ["pick yaxchilan 4 4", "end"]) == "took 1 skull from Yaxchilan 4"
+
+
+@pytest.mark.parametrize(
+    ("space", "corn", "action", "paid"),
+    [(3, 0, "3 4", ""), (9, 8, "9 1", ""), (3, 1, "3 2", " for 1 corn")],
+)
+def test_theology_at_chichen_itza_costs_what_it_costs(space, corn, action, paid):
+    seat = {"skulls": 1, "technologies": {"theology": 1}, "corn": corn}
+    position = Position.from_json(build(gears={"chichen_itza": "." * space + "0"}, seats={0: seat}))
+    said = told(position, f"pick chichen_itza {action}; end")
+    assert f"on Chichen Itza {action.split()[1]}{paid}, a step up" in said
+    assert "corn" in said if paid else "corn" not in said
 
 
 def test_what_others_must_not_know_is_not_told():

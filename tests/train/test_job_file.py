@@ -1,5 +1,6 @@
 """Jobs whose results go to a file, on executors that lose workers, and after a run that was stopped."""
 
+import fcntl
 import json
 import os
 import threading
@@ -216,3 +217,12 @@ def test_a_file_that_cannot_be_written_is_refused(name, tmp_path):
         completed(tmp_path / name, 1)
     assert caught.value.reason == "UNREADABLE_FILE"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_to_which_another_process_adds_is_left_alone(tmp_path):
+    path = tmp_path / "jobs.jsonl"
+    with path.open("ab") as file, ThreadPoolExecutor(1) as executor:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(NotationError, match="in use by another process"):
+            job_file.complete(path, series(), 1, lambda index: partial(result, index), executor)
+    assert path.read_bytes() == b""

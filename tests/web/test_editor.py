@@ -467,6 +467,16 @@ def test_an_edit_answers_the_position_with_its_picture(post):
         ("/api/edit", {"position": {"game": "mexica"}, "command": {}}, "BAD_COMMAND"),
         ("/api/edit", {"position": {"game": "nim"}, "command": {"path": "piles"}}, "BAD_COMMAND"),
         ("/api/edit", {"position": {"game": "chess"}, "command": {"path": "piles"}}, "UNKNOWN_GAME"),
+        *(
+            ("/api/edit", {"position": {"game": game}, "command": command}, "BAD_COMMAND")
+            for game, command in (
+                ("mexica", {"brush": "pilli 0", "target": "H6"}),
+                ("tzolkin", {"brush": "seat 0", "target": "temple:chaac"}),
+                ("tzolkin", {"brush": "skull", "target": "use:chichen_itza:x"}),
+                ("tzolkin", {"brush": "remove", "target": "built::m_tombs"}),
+                ("tzolkin", {"from": "worker:tikal:0051", "to": "worker:tikal:3"}),
+            )
+        ),
         ("/api/edit", {"position": [], "command": {"path": "piles"}}, "WRONG_TYPE"),
         ("/api/edit", {"game": "mexica", "players": 9}, "OUT_OF_RANGE"),
         ("/api/edit", {}, "MISSING_KEY"),

@@ -751,9 +751,9 @@ cdef class PythonRules:
         if dim == field.num_dims:
             try:
                 number = values
-            except (TypeError, OverflowError):
+            except (TypeError, ValueError, OverflowError):
                 number = field.high + 1
-            if not field.low <= number <= field.high:
+            if not field.low <= number <= field.high or number != values:     # of 1.5 it is 1
                 expected = "True or False" if field.is_flag else f"an integer from {field.low} to {field.high}"
                 raise _BadAnswer(f"set {name} to {values!r}; expected {expected}")
             _set_number(field, <char*>head + field.offset + at * field.size, number)

@@ -59,7 +59,7 @@ def _check_coatl(checker: CoatlChecker, index: int, number: int, coatl: JsonObje
                 "IDENTICAL_PROPHECIES",
                 f"has {face} {copies} times; expected no identical prophecies on one Coatl",
             )
-    for place, face in enumerate(played):
+    for place, face in enumerate(played[: facts.MAX_PLAYED]):
         if not _may_be_played(checker, face, coatl):
             checker.add(
                 f"{where}.prophecies[{place}]",

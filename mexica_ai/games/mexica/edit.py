@@ -51,12 +51,13 @@ class MexicaEditor(Editor):
             Brush("calpulli", "f", "Calpulli token", disc),
         ]
         players = _players(fields)
-        for seat in range(players):
+        seats = range(min(players, len(fields["seats"])))
+        for seat in seats:
             label = f"Temple of seat {seat + 1}"
             brushes.append(Brush(f"temple {seat}", _SEAT_KEYS[0][seat], label, _temple(seat)))
         if players == board.MIN_PLAYERS:
             brushes.append(Brush("neutral", "n", "Neutral temple", _temple(NEUTRAL)))
-        for seat in range(players):
+        for seat in seats:
             brushes.append(
                 Brush(f"pilli {seat}", _SEAT_KEYS[1][seat], f"Pilli of seat {seat + 1}", pawn(_PAINT, seat, 14, 14, 28))
             )

@@ -35,7 +35,7 @@ class TzolkinEditor(Editor):
         cross = element("path", d="M6 6l16 16M22 6l-16 16", stroke_linecap="round", **_PAINT(None, "ink", 3.0))
         found = [
             Brush(f"seat {seat}", str(seat + 1), f"Seat {seat + 1}", seat_mark(_PAINT, seat, 14, 14, 10))
-            for seat in range(_players(fields))
+            for seat in range(min(_players(fields), len(fields["seats"])))
         ]
         others = ("idle", "i", "Idle worker", idle), ("skull", "k", "Skull", skull), ("remove", "x", "Remove", cross)
         return found + [Brush(*other) for other in others]
@@ -125,12 +125,12 @@ class TzolkinEditor(Editor):
         kind, *rest = target.split(":")
         name, _, seat = brush.partition(" ")
         match kind, rest:
-            case "worker", [gear, space] if gear in GEARS and space.isdecimal():
+            case "worker", [gear, space] if gear in GEARS and _is_number(space):
                 owner = {"seat": seat, "idle": IDLE, "remove": FREE}.get(name)
                 if owner is None:
                     raise refuse("target", f"given {target}, a space of a gear; expected an action of {CHICHEN}")
                 self._put(fields, gear, int(space[:3]), owner)
-            case "use", [gear, action] if gear == CHICHEN and name in ("skull", "remove"):
+            case "use", [gear, action] if gear == CHICHEN and name in ("skull", "remove") and _is_number(action):
                 self._turn_skull(fields, int(action), name)
             case "place", [facts.START] if name in ("seat", "remove"):
                 taken = name == "remove" or fields["start_space"] == int(seat)
@@ -141,7 +141,7 @@ class TzolkinEditor(Editor):
                 self._step(fields["seats"][int(seat)]["technologies"], track, 0, facts.TOP_LEVEL)
             case "tile", [tile] if name in ("seat", "remove"):
                 self._take_tile(fields, tile, fields["seats"][int(seat)] if seat else None)
-            case "built", [number, tile] if name == "remove" and number in "0123":
+            case "built", [number, tile] if name == "remove" and number in tuple("0123"):
                 own = edit.value_at(fields, f"seats[{number}]") or {}
                 for key in ("buildings", "monuments"):
                     if tile in own.get(key, ()):
@@ -161,8 +161,8 @@ class TzolkinEditor(Editor):
     @staticmethod
     def _space(fields: JsonObject, target: str) -> tuple[str, int]:
         match target.split(":"):
-            case ["worker", gear, space] if gear in GEARS and space.isdecimal():
-                if int(space[:3]) < GEARS[gear]["teeth"]:
+            case ["worker", gear, space] if gear in GEARS and _is_number(space):
+                if int(space) < GEARS[gear]["teeth"]:
                     fields["gears"][gear] = _teeth(fields, gear)
                     return gear, int(space)
         raise refuse("target", f"given {target[:40]!r}; expected a space of a gear such as worker:tikal:3")
@@ -310,6 +310,11 @@ def _workers(places: str) -> str:
     owners = ((space, owner) for space, owner in enumerate(places) if owner != FREE)
     found = [f"{'idle' if owner == IDLE else f'seat {owner}'} on {space}" for space, owner in owners]
     return f"workers {', '.join(found)}" if found else "no workers"
+
+
+def _is_number(text: str) -> bool:
+    """Return whether a part of a target is a small number."""
+    return text.isdecimal() and len(text) < 3
 
 
 def _players(fields: JsonObject) -> int:

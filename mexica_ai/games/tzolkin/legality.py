@@ -144,7 +144,8 @@ def _stocks(data: JsonObject, seat: int, is_legal: Callable[[JsonObject], bool])
         return ""
     needs = []
     for stock in STOCKS:
-        least = next(number for number in range(own[stock], _MOST + 1) if with_stocks(**{**plenty, stock: number}))
+        enough = range(own[stock], plenty[stock] + 1)
+        least = next(number for number in enough if with_stocks(**{**plenty, stock: number}))
         if least > own[stock]:
             needs.append(
                 say(

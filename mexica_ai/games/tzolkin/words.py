@@ -169,6 +169,8 @@ def _stock(fields: JsonObject, seat: int) -> dict[str, int]:
 def price(action: str) -> int:
     """Return the corn that a worker pays for an action below the one that it stands on."""
     match action.split():
+        case ["pick", facts.CHICHEN, *_]:
+            return 0  # theology also allows the action above, and says itself what it costs
         case ["pick", gear, space, number] if int(space) < facts.GEARS[gear]["free_choice_from"]:
             return int(space) - int(number)
         case ["use", _, _]:
@@ -213,6 +215,7 @@ def _used(gear: str, number: str, price: int, before: JsonObject, after: JsonObj
     where = f"{name(gear)} {number}"
     gained, paid = _flow(before, after, price)
     if gear == facts.CHICHEN:
+        price = before["seats"][seat]["corn"] - after["seats"][seat]["corn"]
         cost = " " + say("for {what}", what=material("corn", price)) if price else ""
         temple = facts.GEARS[gear]["actions"][int(number) - 1]["temple"]
         return say(
