@@ -633,3 +633,60 @@ def test_more_than_can_be_remembered_is_forgotten():
     position.draw(3)
     position.state.check()
     assert Position.from_json(position.to_json()) == position
+
+
+def test_a_memory_that_nobody_could_go_through_is_refused():
+    """Ten cards of each of three seats, each of a class of its own, come back in one order of trillions."""
+    faces = [f"P{number:02}" for number in range(5, 35)]
+    memory = []
+    for seat, own in ((3, faces[:10]), (2, faces[10:20]), (1, faces[20:])):
+        for face in own:
+            memory += [f"unsure {seat} {face}", f"discard {seat} ?"]
+    memory += ["renew 0", *(f"private {seat} ?" for seat in (1, 2, 3) for _ in range(10))]
+    memory += [f"reveal {face}" for face in faces]
+
+    def coatl(pieces, prophecies):
+        return {"pieces": pieces, "head": False, "tail": False, "prophecies": prophecies, "temple": "", "closed": False}
+
+    def seat_of(hand, temple, coatls):
+        return {
+            "stored": {"heads": "", "tails": "", "bodies": ""},
+            "hand": hand,
+            "shown": [],
+            "discarded": [],
+            "temples": [temple],
+            "shown_temples": [],
+            "tokens": ["perfect", "promise"],
+            "coatls": coatls,
+        }
+
+    position = {
+        "game": "coatl",
+        "version": 1,
+        "players": 4,
+        "viewer": 0,
+        "options": {"sacrifice_tokens": True, "strict_ends": False},
+        "phase": "turn",
+        "pending": "",
+        "round": 20,
+        "to_move": 0,
+        "actions_left": 1,
+        "passes": 0,
+        "ending": None,
+        "closing": 0,
+        "supply": {"heads": "YR", "tails": "YR", "bodies": ["YY", "RR", "KK", "GG", "BB", "YR"]},
+        "display": faces[:6],
+        "deck": 0,
+        "discarded": faces[6:],
+        "piles": [{"top": "T04", "below": 5}, {"top": "T05", "below": 4}],
+        "seats": [
+            seat_of(["P35", "P36", "P37", "P38", "P39"], "T00", [coatl("YYYRRR", ["P00", "P01"])]),
+            seat_of(["?"] * 5, "?", [coatl("KKKGGG", ["P02", "P03"])]),
+            seat_of(["?"] * 5, "?", []),
+            seat_of(["?"] * 5, "?", []),
+        ],
+    }
+    with pytest.raises(PositionError) as caught:
+        Position.from_json(position | {"memory": memory})
+    assert caught.value.reason == "MEMORY_MISMATCH"
+    assert caught.value.path == "position.memory"
