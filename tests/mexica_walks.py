@@ -58,7 +58,7 @@ LEANINGS = {
 
 
 def kind(action: str) -> str:
-    return action.split()[0]
+    return action.partition(" ")[0]
 
 
 def choose(rng, leaning: str, position: dict, legal: list[str]) -> str:

@@ -264,7 +264,7 @@ def test_a_cluster_that_loses_a_worker_loses_no_game(scheduler, tmp_path):
     address, add_worker = scheduler
     workers = [add_worker(), add_worker()]
     journal = tmp_path / "games.jsonl"
-    args = ["--engine", "mcts,iterations=100", "--engine", "random,iterations=1", "--blocks", "10"]
+    args = ["--engine", "mcts,iterations=40", "--engine", "random,iterations=1", "--blocks", "10"]
     args += ["--cluster", address, "--concurrency", "3", "--journal", str(journal)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen([*COMMAND, *args], **pipes) as process:

@@ -83,10 +83,11 @@ def means_of(values, seatings, engine=0):
 
 def to_outcomes(played, seatings, match=0):
     shares, ranks, margins = (values[match].tolist() for values in played)
+    patterns = ["".join("ABCD"[engine] for engine in sorted(seating)) for seating in seatings]
     return [
         Outcome(
             block,
-            "".join("ABCD"[engine] for engine in sorted(seating)),
+            patterns[game],
             seating,
             tuple(shares[block][game]),
             tuple(ranks[block][game]),

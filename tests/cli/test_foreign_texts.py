@@ -239,8 +239,13 @@ def test_lines_of_progress(shown):
 
 def prints(text):
     """Yield what the source of a module prints: by `print`, a method of that name, or `write` of a standard stream."""
+    if "print" not in text and "write" not in text:
+        return
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Call) and re.fullmatch(
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name in ("print", "write", "writelines") and re.fullmatch(
             r"(.+\.)?print|(.*\.)?(stdout|stderr)(\.buffer)?\.write(lines)?", ast.unparse(node.func)
         ):
             yield ", ".join(map(ast.unparse, node.args))

@@ -534,15 +534,11 @@ def test_bench_rules_of_a_game_without_budgets():
 
 @pytest.mark.real("processes")
 @pytest.mark.slow
-@pytest.mark.parametrize("as_json", [True, False])
-def test_bench_search(as_json):
+def test_bench_search(bench_search, capsys):
     args = ("--seconds", 0.1, "--repeats", 1, "--calls", 2, "--time", 0.02, "--threads", "2", "--memory", 64)
-    if not as_json:
-        done = run("bench_search.py", *args)
-        assert done.returncode == 0, done.stderr
-        assert "budget of equal time 1.8" in done.stdout
-        return
     found = figures("bench_search.py", *args)
+    bench_search.print_table(found)
+    assert "budget of equal time 1.8" in capsys.readouterr().out
     for key in (
         "iterations_per_s",
         "nodes_per_s",
@@ -615,15 +611,15 @@ def test_bench_search_takes_the_median_of_ratios_within_repeats(bench_search):
 
 @pytest.mark.real("processes")
 @pytest.mark.slow
-@pytest.mark.parametrize("as_json", [True, False])
-def test_bench_arena(as_json):
+def test_bench_arena(monkeypatch, capsys):
     args = ("--time", 0.001, "--game", "nim")
-    if not as_json:
-        done = run("bench_arena.py", *args)
-        assert done.returncode == 0, done.stderr
-        assert "budget 2 %" in done.stdout
-        return
     found = figures("bench_arena.py", *args)
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    script = importlib.import_module("bench_arena")
+    monkeypatch.setattr(script, "measure", lambda args: found)
+    monkeypatch.setattr(sys, "argv", ["bench_arena.py", *map(str, args)])
+    script.main()
+    assert "budget 2 %" in capsys.readouterr().out
     assert found["games"] == 2
     assert 0 < found["engines_s"] < found["wall_s"]
     assert min(found["percent"], found["ms_per_turn"], found["start_s"]) > 0
@@ -641,22 +637,16 @@ def test_bench_server():
     assert found["start_cpu_s"] > 0
     assert found["peak_memory_mb"] >= max(found["memory_mb"])
     assert not any("INTERNAL" in counts or "UNKNOWN" in counts for counts in found["outcomes"].values())
-    done = run("bench_server.py", "--seconds", 0.5, *args)
-    assert done.returncode == 0, done.stderr
-    assert "4 MB (total_memory_mb)" in done.stdout
+    table = runpy.run_path(str(BENCHMARKS / "bench_server.py"))["table"](found)
+    assert "4 MB (total_memory_mb)" in table
 
 
 @pytest.mark.real("processes")
 @pytest.mark.slow
-@pytest.mark.parametrize("as_json", [True, False])
-def test_bench_service(as_json):
-    args = ("--calls", 8)
-    if not as_json:
-        done = run("bench_service.py", *args)
-        assert done.returncode == 0, done.stderr
-        assert "connection cut to the end" in done.stdout
-        return
-    found = figures("bench_service.py", *args)
+def test_bench_service(capsys):
+    found = figures("bench_service.py", "--calls", 8)
+    runpy.run_path(str(BENCHMARKS / "bench_service.py"))["print_table"](found)
+    assert "connection cut to the end" in capsys.readouterr().out
     for key in ("one_iteration_ms", "cancel_to_idle_ms", "killed_to_idle_ms", "cut_to_idle_ms"):
         assert list(found[key]) == ["min", "p50", "p99", "max"]
         assert 0 < found[key]["min"] < 10_000
@@ -728,7 +718,7 @@ def test_attack_flood(kind):
 
 @pytest.mark.real("processes")
 def test_bench_web():
-    found = figures("bench_web.py", "--clicks", 4, "--seconds", 0.6, "--rounds", 1)
+    found = figures("bench_web.py", "--clicks", 4, "--seconds", 0.3, "--rounds", 1)
     for key in ("draft_p95_ms", "first_update_ms", "left_to_ended_ms", "memory_mb", "strength"):
         assert found[key] > 0, key
     assert found["draft_and_picture_p95_ms"] > found["draft_p95_ms"]

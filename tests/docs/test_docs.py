@@ -64,6 +64,10 @@ def shortened(text, server):
     """Return an example with short time limits, and the address of the running server."""
     text = re.sub(r"time_s=[\d.]+", f"time_s={SEARCH_S}", text)
     text = re.sub(r"--time [\d.]+", f"--time {SEARCH_S}", text)
+    text = re.sub(r"(mexica-ai arena .*--time )[\d.]+", r"\g<1>0.01", text)  # for each turn of whole games
+    text = re.sub(r"--duration [\d.]+", "--duration 0.5", text)
+    few = "__import__('dataclasses').replace(SMALL, players='2', deep=12, walks=3)"
+    text = text.replace("settings=SMALL", f"settings={few}")
     return HTTP_ADDRESS.sub(server.http, SERVER_ADDRESS.sub(server, text))
 
 

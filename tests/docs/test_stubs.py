@@ -86,14 +86,14 @@ def test_stubs_say_what_the_modules_are(folder, capsys):
 
 def test_a_wrong_stub_is_found(folder, capsys):
     (folder / "stubs" / "cext").unlink()
-    for source in (*ROOT.glob("cext/core/contract/*.py*"), *ROOT.glob("cext/core/search/*.pyi")):
-        copied = folder / "stubs" / source.relative_to(ROOT)
-        copied.parent.mkdir(parents=True, exist_ok=True)
-        copied.write_text(
-            source.read_text().replace("def perft(state: State, depth: int)", "def perft(state: State, depth: int = 1)")
-            if source.suffix == ".pyi"
-            else source.read_text()
-        )
+    package = folder / "stubs" / "cext" / "core" / "contract"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "game.pyi").write_text("class State: ...\n")  # the whole one needs NumPy's stubs, which take long
+    stub = (ROOT / "cext/core/contract/perft.pyi").read_text()
+    changed = stub.replace("def perft(state: State, depth: int)", "def perft(state: State, depth: int = 1)")
+    assert changed != stub
+    (package / "perft.pyi").write_text(changed)
     assert check_stubs("cext.core.contract.perft") == 1
     assert "depth" in capsys.readouterr().out
 

@@ -94,10 +94,10 @@ class Board:
 
     def district_of(self, space: str) -> set[str]:
         """Return the dry spaces joined orthogonally to a dry space; diagonal contact closes it (4A)."""
-        district, frontier = {space}, [space]
+        canals, district, frontier = self.canals, {space}, [space]
         while frontier:
             for beside in NEIGHBOURS[frontier.pop()]:
-                if beside not in district and self.is_dry(beside):
+                if beside not in district and beside != LAKE and beside not in canals:
                     district.add(beside)
                     frontier.append(beside)
         return district
@@ -300,8 +300,9 @@ class Table:
         if self.singles:
             yield from ((f"canal {space}", 1) for space in sites)
         if self.doubles:
+            found = set(sites)
             for space in sites:
-                yield from ((f"canal {space}-{other}", 1) for other in (EAST[space], SOUTH[space]) if other in sites)
+                yield from ((f"canal {space}-{other}", 1) for other in (EAST[space], SOUTH[space]) if other in found)
 
         # 4C bridges; relocation only when the supply is empty
         bridge_places = [

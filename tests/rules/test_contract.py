@@ -63,7 +63,8 @@ CASES = [
     for index, (players, _) in enumerate(STARTS[name])
 ]
 STRIDE = {"coatl": 5, "mexica": 5, "tzolkin": 5}  # states between two looks at what is expensive
-STRIDE_OF_PART = {("coatl", "views"): 20}  # that check makes a view for each seat, and a world of each
+# A check of views makes one for each seat, and a world of each; one of texts goes through all legal actions.
+STRIDE_OF_PART = {("coatl", "text"): 10, ("coatl", "views"): 20, ("mexica", "text"): 10, ("tzolkin", "views"): 15}
 SAMPLE = 10  # actions looked at closely per state
 
 

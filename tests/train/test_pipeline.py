@@ -19,7 +19,7 @@ from mexica_ai.train.settings import SMALL, Settings
 
 GAME = "coatl"
 SETTINGS = Settings(
-    games=10, players="2,4", iterations=2, deep=12, walks=4, rollouts=2, rollout_iterations=1, networks=2, epochs=2,
+    games=10, players="2,4", iterations=2, deep=12, walks=3, rollouts=2, rollout_iterations=1, networks=2, epochs=2,
     match=2, match_iterations=3,
 )  # fmt: skip
 FILES = [
@@ -60,7 +60,7 @@ def test_a_run_makes_weights_with_their_provenance(finished):
     found = weights.provenance
     assert {step: found[step] for step in pipeline.STEPS} == figures
     assert found["refined"] == registry.get(GAME).weights().sha256
-    assert (found["generate"]["games"], found["generate"]["walks"]) == (10, 4)
+    assert (found["generate"]["games"], found["generate"]["walks"]) == (10, 3)
     assert {players: figures["games"] for players, figures in found["match"].items()} == {"2": 2, "4": 4}
     assert set(found["value"]["seats"]) <= {"2", "4"}
     assert found["policy"]["in_use"] > found["policy"]["entropy"]
@@ -83,42 +83,51 @@ def test_the_network_with_the_least_loss_on_games_that_select_goes_on(finished):
 
 
 DATA = ["games.jsonl", "probes.jsonl"]
+NONE_FITTED = {"network 0": 1, "network 1": 1, "policy": 1}
 NONE_PLAYED = {"match, 2 seats": 0, "match, 4 seats": 0}
-NONE_FITTED = {"network 0": 1, "network 1": 1, "policy": 1} | NONE_PLAYED
 
 
 @pytest.mark.parametrize(
-    ("kept", "torn", "begun"),
+    ("kept", "torn", "until", "begun"),
     [
-        ([], "games.jsonl", {"games": 5, "walks": 0} | NONE_FITTED),
-        (["games.jsonl"], "probes.jsonl", {"games": 10, "walks": 2} | NONE_FITTED),
-        ([*DATA, "value-0.json"], None, {"games": 10, "walks": 4, "network 1": 1, "policy": 1} | NONE_PLAYED),
-        ([*DATA, "value.json"], None, {"games": 10, "walks": 4, "policy": 1} | NONE_PLAYED),
+        ([], "games.jsonl", "generate", {"games": 5, "walks": 0}),
+        (["games.jsonl"], "probes.jsonl", "match", {"games": 10, "walks": 1} | NONE_FITTED | NONE_PLAYED),
+        ([*DATA, "value-0.json"], None, "policy", {"games": 10, "walks": 3, "network 1": 1, "policy": 1}),
+        ([*DATA, "value.json"], None, "policy", {"games": 10, "walks": 3, "policy": 1}),
         (
             [*DATA, "value.json", "policy.json"],
             "match-4.jsonl",
-            {"games": 10, "walks": 4} | NONE_PLAYED | {"match, 4 seats": 2},
+            "match",
+            {"games": 10, "walks": 3} | NONE_PLAYED | {"match, 4 seats": 2},
         ),
     ],
 )
-def test_a_stopped_run_continues_in_each_step_and_makes_the_same(finished, tmp_path, kept, torn, begun):
+def test_a_stopped_run_continues_in_each_step_and_makes_the_same(finished, tmp_path, kept, torn, until, begun):
+    """A run that makes the same files goes on as the others do, so it ends with the step after these."""
     folder, figures = finished
     stop(folder, tmp_path, kept, torn)
+    steps = pipeline.STEPS[: pipeline.STEPS.index(until) + 1]
+    expected = {step: figures[step] for step in steps}
     first = {}  # what is done at the beginning of each part, or after its first epoch
-    assert run(tmp_path, on_progress=lambda what, done, count: first.setdefault(what, done)) == figures
-    assert first == begun
-    assert sha256(tmp_path) == sha256(folder)
+    found = run(tmp_path, until=until, on_progress=lambda what, done, count: first.setdefault(what, done))
+    assert (found, first) == (expected, begun)
     for name in DATA:
         assert sorted((tmp_path / name).read_bytes().splitlines()) == sorted((folder / name).read_bytes().splitlines())
-    before = os.stat(tmp_path / "weights.json").st_mtime_ns
-    assert run(tmp_path) == figures  # a finished run does nothing
-    assert os.stat(tmp_path / "weights.json").st_mtime_ns == before
+    made = [f"{step}.json" for step in ("value", "belief", "policy") if step in steps]
+    for name in made + ["weights.json"] * (until == "match"):
+        assert spec.load(tmp_path / name).sha256 == spec.load(folder / name).sha256
+    if until == "match":
+        before = os.stat(tmp_path / "weights.json").st_mtime_ns
+        assert run(tmp_path) == figures  # a finished run does nothing
+        assert os.stat(tmp_path / "weights.json").st_mtime_ns == before
 
 
 def test_a_part_of_a_run(tmp_path, finished):
     (tmp_path / "games.jsonl").write_bytes((finished[0] / "games.jsonl").read_bytes())
     assert run(tmp_path, until="generate") == {"generate": finished[1]["generate"]}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["games.jsonl", "probes.jsonl", "settings.json"]
+    for name in ("value-0.json", "value-1.json"):  # so that they are not fitted again
+        shutil.copy(finished[0] / name, tmp_path)
     assert list(run(tmp_path, until="value")) == ["generate", "value"]
     assert not (tmp_path / "policy.json").exists()
     assert run(finished[0], until="value") == {step: finished[1][step] for step in ("generate", "value")}
@@ -236,7 +245,7 @@ def test_every_setting_is_an_option_of_the_command(folder, finished, capsys):
     options = [f"--{name.replace('_', '-')}={setting}" for name, setting in vars(SETTINGS).items()]
     assert main(["train", GAME, "--out", str(folder), *options]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "generate: 10 games in games.jsonl, 4 walks in probes.jsonl"
+    assert lines[0] == "generate: 10 games in games.jsonl, 3 walks in probes.jsonl"
     assert lines[1].startswith("value:    loss ")
     assert lines[2].startswith("belief:   -")
     assert lines[3].startswith("policy:   cross-entropy ")

@@ -69,10 +69,11 @@ def workers_of(process):
     return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
-def assert_same(folder, expected):
+def assert_same(folder, expected, *, until="match"):
     for name in DATA:
         assert sorted((folder / name).read_bytes().splitlines()) == sorted((expected / name).read_bytes().splitlines())
-    assert (folder / "weights.json").read_bytes() == (expected / "weights.json").read_bytes()
+    if until == "match":
+        assert (folder / "weights.json").read_bytes() == (expected / "weights.json").read_bytes()
 
 
 def test_a_cluster_that_loses_workers_loses_no_job_and_does_none_twice(scheduler, expected, tmp_path):
@@ -109,7 +110,8 @@ def test_ctrl_c_keeps_what_is_finished(expected, tmp_path, name, count):
     assert err.endswith("mexica-ai: interrupted\n")
     kept = (tmp_path / name).read_bytes().splitlines()
     assert len(kept) >= count
+    until = "generate" if name in DATA else "match"  # the same games and walks make the same weights
     with ThreadPoolExecutor(1) as executor:
-        pipeline.run(tmp_path, executor, game="mexica", settings=SETTINGS)
+        pipeline.run(tmp_path, executor, game="mexica", settings=SETTINGS, until=until)
     assert (tmp_path / name).read_bytes().splitlines()[: len(kept)] == kept
-    assert_same(tmp_path, expected)
+    assert_same(tmp_path, expected, until=until)
