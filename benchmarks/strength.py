@@ -549,8 +549,7 @@ the variance between games. 0 and 1 would be right."""
 FINISHED = "All that was planned was played with all its games."
 UNFINISHED = """\
 Numbers of games were fixed before the first was played. These have fewer, so their intervals are wider than planned; a
-match was left where the time of the machines ended, not where it looked best. Of levels and rating lists each pair has
-so many."""
+match was left where the time of the machines ended, not where it looked best. Of levels each pair has so many."""
 COMMANDS = """\
 Without `--reproducible` the seeds of the games do not follow from the command, so a repetition plays other games."""
 

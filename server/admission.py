@@ -171,15 +171,16 @@ class Admission:
         counting = self._metrics.noting_rejections() if since is None else contextlib.nullcontext()
         expected_s = self.expected_s(question.settings.level_limits)
         end = stop.set if question.settings.limits.unlimited else None
-        has_ended = since is None
+        has_ended = True
         try:
             with tracing.span("queue"):
                 with self._metrics.noting_rejections():
                     self._check_deadline(call)
                 with counting:
-                    ticket = await self.slots.take(call.caller, expected_s, self._search_by(call), due, end)
-            has_ended = True
-            return ticket
+                    return await self.slots.take(call.caller, expected_s, self._search_by(call), due, end)
+        except BusyError:
+            has_ended = since is None  # else it tries again
+            raise
         except asyncio.CancelledError:
             self._metrics.cancelled()
             raise

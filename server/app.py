@@ -152,9 +152,9 @@ class Server:
         self._look_at_secrets()
         self.metrics.start()
         self._watching = asyncio.create_task(self._watch_secrets())
+        self._health.serve(("", SERVICE_NAME))
         await self._server.start()
         self._guarding = asyncio.create_task(self._guard(port))
-        self._health.serve(("", SERVICE_NAME))
 
     async def _guard(self, port: int) -> None:
         """Keep each address within its number of connections."""

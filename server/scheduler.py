@@ -251,6 +251,7 @@ class Scheduler:
                 is_over = remaining_s is not None and remaining_s < error.retry_s + MIN_SEARCH_S
                 if self._is_closed or is_over:
                     self._metrics.rejected(error.reason)
+                    self._metrics.queue_wait(loop_time() - since)
                     raise
                 await asyncio.sleep(min(max(error.retry_s, MIN_SEARCH_S), RECORD_RETRY_S))
 

@@ -179,7 +179,7 @@ def _runner_up(best: Candidate, other: Candidate, seat: int, gives_away: float) 
     if gives_away < 0 and other.visits > best.visits:
         return say(
             "{turn} is better by this search ({share} against {best} of the win; {visits} iterations against {most}), "
-            "but a level below the highest chooses among turns that are nearly as good.",
+            "but was not chosen: levels below the highest, halving and proofs do not go by iterations alone.",
             **compared,
         )
     if gives_away < 0:

@@ -11,7 +11,6 @@ import io
 import json
 import os
 import queue
-import signal
 import subprocess
 import threading
 import time
@@ -29,6 +28,7 @@ from mexica_ai.engines.process import (
     HELLO_TIMEOUT_S,
     MAX_LINE,
     PROTOCOL_VERSION,
+    kill_group,
     name_games,
     split_command,
 )
@@ -467,10 +467,9 @@ class _Program:
 
     def kill(self) -> None:
         """End the program with its children, once."""
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        with contextlib.suppress(subprocess.TimeoutExpired):  # of another user, such as by sudo
-            self._process.wait(EXIT_TIMEOUT_S)
+        may_kill = kill_group(self._process.pid)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(None if may_kill else EXIT_TIMEOUT_S)
         for thread in self._threads:
             thread.join(EXIT_TIMEOUT_S)
         for pipe in (self._input, self._output, self._error_output):

@@ -295,14 +295,14 @@ class _Seat:
         self.last_s = 0.0  # of its last turn
 
     def __enter__(self) -> _Seat:
-        if self._hidden is not None:
-            self._check_weights(weights_id(self._hidden, self._game))
         try:
+            if self._hidden is not None and self._weights is not None:
+                self._check_weights(weights_id(self._hidden, self._game))
             self._engine = self._kept() or _start(self._spec, self._log)
         except Exception as error:
             self._close_log()
-            if getattr(error, "reason", "") == "BAD_WEIGHTS":
-                raise  # the file is bad on this machine: not a fault of the engine
+            if getattr(error, "reason", "") in ("BAD_WEIGHTS", "OTHER_WEIGHTS"):
+                raise  # the file is bad, or another one, on this machine: not a fault of the engine
             raise self._failure(error) from error
         self._check_weights(self._engine.weights_id(self._game))
         return self

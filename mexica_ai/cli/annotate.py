@@ -27,7 +27,7 @@ from mexica_ai.analysis.annotate import (
 )
 from mexica_ai.analysis.grades import BOUNDS, GRADES, PHASES, describe_turning_points, seat_accuracies
 from mexica_ai.analysis.ledger import accounts_of, describe_accounts
-from mexica_ai.analysis.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS, DEFAULT_TIME_S
+from mexica_ai.analysis.limits import DEFAULT_MEMORY_MB, DEFAULT_THREADS
 from mexica_ai.analysis.luck import EventWorth, events_in
 from mexica_ai.cli import common, picture
 from mexica_ai.cli.records import MAX_NUMBER, add_record_argument, read_record, read_records
@@ -237,9 +237,8 @@ def present(
 
 
 def _settings(args: argparse.Namespace, seed: int | None) -> dict[str, Any]:
-    """Return what the record says of the searches."""
-    time_s = DEFAULT_TIME_S if args.time is None and args.iterations is None else args.time
-    return {"time_s": time_s, "iterations": args.iterations, "seed": seed}
+    """Return what the record says of the searches: the limits that were asked for."""
+    return {"time_s": args.time, "iterations": args.iterations, "seed": seed}
 
 
 def _write(

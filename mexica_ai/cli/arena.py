@@ -279,7 +279,6 @@ def _play(
 
     from mexica_ai.arena.display import Display
     from mexica_ai.arena.pool import GamePool
-    from mexica_ai.arena.report import check_anchor
     from mexica_ai.arena.runner import run as run_tournament
     from mexica_ai.arena.text import TextFolder
 
@@ -298,8 +297,6 @@ def _play(
     with contextlib.ExitStack() as stack:
         journal = _open_journal(options, tournament, stack)
         tournament = journal.tournament if journal else tournament
-        if options.anchor:
-            check_anchor(options.anchor, tournament.names)  # those of the journal may be other words for the same
         # Before the executor, so that it is there until that is shut down.
         stop = stack.enter_context(common.stop_on_interrupt())
         executor, concurrency = stack.enter_context(common.executor(options.cluster, options.concurrency))
@@ -336,10 +333,13 @@ def _open_journal(
 ) -> JournalWriter | None:
     """Open the journal, which the stack will close, and tell what is unusual about it; None without `--journal`."""
     from mexica_ai.arena.journal import JournalWriter
+    from mexica_ai.arena.report import check_anchor
 
     if not options.journal:
         return None
     journal = stack.enter_context(JournalWriter(options.journal, tournament, resume=options.resume))
+    if options.anchor:
+        check_anchor(options.anchor, journal.tournament.names)  # may be other words for the same
     _tell_of_journal(options, journal)
     return journal
 

@@ -21,7 +21,7 @@ from mexica_ai.analysis.results import Result
 from mexica_ai.cli import common, new, report
 from mexica_ai.cli.records import read_record, read_records
 from mexica_ai.engines import Engine, make_engine, parse_spec
-from mexica_ai.engines.specs import KEYS, KINDS, Spec
+from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.records import parse_record, position_at
@@ -158,7 +158,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _at_level(spec: Spec, game: str, args: argparse.Namespace) -> Spec:
+def _at_level(spec: EngineSpec, game: str, args: argparse.Namespace) -> EngineSpec:
     """Return the spec with the level that the options name, which the record then names, too."""
     level = args.level if args.elo is None else level_of(game, args.elo)
     if level is None or "level" not in KINDS[spec.kind].keys or {"level", "elo"} & spec.options.keys():

@@ -10,6 +10,7 @@ from mexica_ai.cli import common, picture, series
 from mexica_ai.cli.lines import describe_variation
 from mexica_ai.cli.records import MAX_NUMBER, add_game_option, read_record
 from mexica_ai.engines.specs import whole_number
+from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record, position_at
 from mexica_ai.game.variations import Line, Path, climb, format_path, line_at, lines_of, parse_path, turns_along
@@ -154,13 +155,14 @@ def _read_turn(args: argparse.Namespace) -> tuple[Position, list[str]]:
         tree = lines_of(record)
         turns = turns_along(tree, path)
         path = climb(tree, path, args.turn)
+    is_seen_by_all = args.viewer is None or registry.get(record["game"]).views is None
     if args.turn == 0:
-        said = _said(tree, path, 0) if args.viewer is None else []
+        said = _said(tree, path, 0) if is_seen_by_all else []
         return position, ["", f"The start of a game of {len(turns)} turns", *said]
     within = f" in line {format_path(path)}" if path else ""
     said = f"After turn {args.turn} of {len(turns)}{within}: "
     turn, seat = list(turns[args.turn - 1]), None
-    if args.viewer is not None:
+    if not is_seen_by_all:
         seat = -1 if args.viewer == SPECTATOR else args.viewer
         turn = seen_turn(position_at(record, args.turn - 1, line=path), turn, seat)
     note = ["", *terminal.wrap_turn(turn, terminal.width(), said, "  ")]

@@ -79,6 +79,17 @@ def split_command(spec: EngineSpec) -> list[str]:
         ) from None
 
 
+def kill_group(leader: int) -> bool:
+    """Kill a process with its children; return False if it may not be killed, as one of another user, by sudo."""
+    try:
+        os.killpg(leader, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    except PermissionError:
+        return False
+    return True
+
+
 class ProcessEngine(Engine):
     """An external program as an engine. The constructor starts it and exchanges the greeting.
 
@@ -357,10 +368,9 @@ class ProcessEngine(Engine):
                 time.sleep(EXIT_POLL_S)
         finally:
             # Before the leader is reaped, so that no other process can have its number yet.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+            may_kill = kill_group(process.pid)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(EXIT_TIMEOUT_S)
+                process.wait(None if may_kill else EXIT_TIMEOUT_S)
             self._read_stderr(pipes.stderr)
             self._process = None
             pipes.stdout.close()

@@ -100,7 +100,7 @@ class _Parts:
             title=methods.title,
             scores=lambda state: [int(points) if points == int(points) else points for points in state.scores()],
             views=Views(self.view, self.viewer, self.world_of, self.deal_for, self.is_secret) if has_views else None,
-            secrets=Secrets(lambda state: not has_views or self.viewer(state) is None),
+            secrets=Secrets(lambda state: self.viewer(state) is None) if has_views else Secrets(),
             events=Events(self.rules.draw) if methods.events else None,
             learning=Learning(self.schema),
         )

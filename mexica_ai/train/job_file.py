@@ -7,6 +7,7 @@ worker died is neither lost nor written twice.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import sys
@@ -105,10 +106,11 @@ def complete(
     except OSError as error:
         raise NotationError(f"cannot write {path}: {error.strerror or error}", reason="UNREADABLE_FILE") from None
     with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise NotationError(f"{path} is in use by another process", reason="UNREADABLE_FILE") from None
+        with contextlib.suppress(OSError):  # of a file system without locks
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise NotationError(f"{path} is in use by another process", reason="UNREADABLE_FILE") from None
         known, versions = _known(file, path, series)
         missing = [index for index in range(count) if index not in known]
         others = sorted(versions - {series.weights.version})

@@ -136,7 +136,8 @@ class Site:
         request_id = request_id_of(Headers(scope=scope))
         scope["state"]["request_id"] = request_id
 
-        is_read = not {"content-length", "transfer-encoding"} & set(Headers(scope=scope))
+        given = Headers(scope=scope)
+        is_read = "transfer-encoding" not in given and given.get("content-length", "0") == "0"
 
         async def receive_on() -> Message:
             nonlocal is_read

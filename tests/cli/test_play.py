@@ -134,7 +134,7 @@ def test_the_board_hides_what_it_hid_when_an_action_is_taken_back(play):
 
 @pytest.mark.parametrize(("option", "level"), [(("--level", 3), 3), (("--elo", 1000), level_of("nim", 1000))])
 def test_the_record_names_the_level_that_was_played(play, capsys, option, level):
-    play(["take 1 2", "take 1 2", "quit"], "--game", "nim", "--piles", "1,2", *option)  # the last if it is still there
+    play(["take 1 2", "take 1 2", "take 1 1", "quit"], "--game", "nim", "--piles", "1,2", *option)  # whichever is left
     assert play.record()["engines"] == ["person", f"mcts,level={level}"]
     assert main(["levels", "nim", "--records", "kept.json", "--json"]) == 0
     assert [row["level"] for row in json.loads(capsys.readouterr().out)["results"]] == [level]
@@ -144,7 +144,8 @@ def test_the_record_names_the_level_that_was_played(play, capsys, option, level)
 def test_a_file_that_has_more_than_the_game_is_not_written_over(tmp_path, monkeypatch, capsys, other):
     monkeypatch.chdir(tmp_path)
     record = records.make_record(ai.new_game("nim", piles=[3, 4]))
-    text = other.format(first=json.dumps(record), evaluated=json.dumps(record | {"evaluations": {}}))
+    evaluations = {"time_s": None, "iterations": 5, "seed": 1, "turns": []}
+    text = other.format(first=json.dumps(record), evaluated=json.dumps(record | {"evaluations": evaluations}))
     Path("games.jsonl").write_text(text)
     monkeypatch.setattr(sys, "stdin", io.StringIO("quit\n"))
     assert main(["play", "games.jsonl", "--record", "games.jsonl"]) == 2

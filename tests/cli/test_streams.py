@@ -131,7 +131,7 @@ def test_ctrl_c_during_imports_ends_the_command_as_later(monkeypatch, capfd, in_
     assert capfd.readouterr().err == "mexica-ai: interrupted\n"
 
 
-def test_the_start_of_a_command_imports_no_other():
+def test_the_command_line_itself_imports_no_command():
     imported = set()
 
     def note(name, *args):

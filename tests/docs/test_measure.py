@@ -178,7 +178,8 @@ def test_results_of_before_are_deleted_when_the_whole_plan_is_measured(
     monkeypatch.setitem(names["MEASURE"], "match", play)
     monkeypatch.setitem(names, "drop_old", lambda *_: done.append("drop"))
     monkeypatch.setattr(names["strength"], "write_pages", lambda *_: done.append("pages"))
-    assert measure["run"](steps, SimpleNamespace(results=tmp_path, only=only)) == fails
+    args = SimpleNamespace(results=tmp_path, only=only, plan=tmp_path / "plan.toml")
+    assert measure["run"](steps, args) == fails
     assert done == events
 
 

@@ -58,7 +58,8 @@ def test_the_ratings_of_levels_are_what_the_results_give(strength):
     # Levels that err otherwise now were measured in vain; and without `greedy` there is no anchor.
     old = [each | {"settings": [30, 0.5, 5.0]} for each in steps]
     assert json.loads(strength["ratings"]([measured | {"levels": old}]))["games"] == {}
-    now = [each | {"settings": strength["settings_of"](each["level"], "mexica")} for each in steps]
+    settings_of = strength["is_of_levels_now"].__globals__["settings_of"]
+    now = [each | {"settings": settings_of(each["level"], "mexica")} for each in steps]
     assert json.loads(strength["ratings"]([measured | {"levels": now}]))["games"] == {"mexica": found}
     assert json.loads(strength["ratings"]([measured | {"levels": steps[1:]}]))["games"] == {}
     assert json.loads(strength["ratings"]([measured | {"weights": "0" * 12}]))["games"] == {}
@@ -73,7 +74,7 @@ def test_levels_of_which_one_won_all_games_are_read_and_shown(strength, tmp_path
     steps += [{"level": 3, "games": 50, "elo": [-7, None, 40]}, {"level": 4, "games": 50, "elo": [None, None, None]}]
     (tmp_path / "a.json").write_text(json.dumps(measured | {"levels": steps}))
     (read,) = strength["read_results"](tmp_path)
-    text = strength["page"]([read], dict.fromkeys(strength["GAMES"], "0" * 12))
+    text = strength["page"]([read], dict.fromkeys(strength["GAMES"], "0" * 12), [])
     for row in ("| 1 | below -307 | 50 |", "| 2 | above +280 | 50 |", "| 3 | -7 | 50 |", "| 4 | | 50 |"):
         assert row in text
     assert json.loads(strength["ratings"]([read]))["games"] == {}

@@ -24,11 +24,14 @@ def test_it_looks_where_no_descriptor_is_left(monkeypatch):
 
 
 def test_a_look_that_fails_is_not_the_last(monkeypatch):
+    looked, watched = [], Connections(1, max_per_address=1)
+
     def full(_path):
+        looked.append("in vain")
         raise OSError("too many open files")
 
-    watched = Connections(1, max_per_address=1)
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "listdir", full)
-        assert watched.enforce() == 0
+    monkeypatch.setattr(os, "listdir", full)
     assert watched.enforce() == 0
+    monkeypatch.setattr(os, "listdir", lambda path: looked.append("again") or [])
+    assert watched.enforce() == 0
+    assert looked == ["in vain", "again"]

@@ -85,7 +85,7 @@ cdef bint _deal_prophecies(CoatlStateC* state, int viewer, const CoatlBeliefC* b
     if state.num_observations > 0:
         if observations_deal(state, viewer, belief, rng):
             return True
-        state.num_observations = 0      # no game leads to this list, so deal without it
+        state.num_observations = 0      # none was found: no game leads to such a list
     return _deal_cards(state, viewer, belief, rng)
 
 

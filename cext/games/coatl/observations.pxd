@@ -15,11 +15,11 @@ cdef enum:              # Place of an unseen card; those with a seat: place + se
 
 # Deals the prophecies that `viewer` cannot place anew, each world that fits its observations as likely or, with a
 # belief, in proportion to its weight among those with as many cards of each class in each place; and completes what
-# they hide from it with a course of events that leads there; 0 if no world fits: nothing changes then.
+# they hide from it with a course of events that leads there; 0 if none is found, see MAX_STEPS: nothing changes then.
 cdef bint observations_deal(CoatlStateC* state, int viewer, const CoatlBeliefC* belief, bitgen_t* rng) noexcept nogil
 
 # The same, but each unseen card lies in one of the places `allowed` for it (a set for each card; NULL: everywhere);
-# 0 if no such world fits, exactly. The world is no uniform draw.
+# 0 if no such world is found. The world is no uniform draw.
 cdef bint observations_deal_within(CoatlStateC* state, int viewer, const uint16_t* allowed,
                                    bitgen_t* rng) noexcept nogil
 

@@ -94,9 +94,9 @@ async function note(page, body) {
 // The snapshot has a comment at once: else a place without one, gone to before the answer comes, would show it.
 /** @param {Page} page */
 function comment(page, text) {
-  const spot = spotOf(page), found = lineOf(page, spot.line);
-  if (found) found.turns[spot.at - found.at - 1].comment = text;
-  else page.snap.comments[String(spot.at)] = text;
+  const spot = spotOf(page), found = lineOf(page, spot.line), turn = found?.turns[spot.at - found.at - 1];
+  if (turn) turn.comment = text;
+  else if (!found) page.snap.comments[String(spot.at)] = text;
   page.render();
   note(page, {do: 'comment', ...spot, text});
 }
