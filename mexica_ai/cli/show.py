@@ -157,8 +157,8 @@ def _read_turn(args: argparse.Namespace) -> tuple[Position, list[str]]:
         path = climb(tree, path, args.turn)
     is_seen_by_all = args.viewer is None or registry.get(record["game"]).views is None
     if args.turn == 0:
-        said = _said(tree, path, 0) if is_seen_by_all else []
-        return position, ["", f"The start of a game of {len(turns)} turns", *said]
+        remarks = _said(tree, path, 0) if is_seen_by_all else []
+        return position, ["", f"The start of a game of {len(turns)} turns", *remarks]
     within = f" in line {format_path(path)}" if path else ""
     said = f"After turn {args.turn} of {len(turns)}{within}: "
     turn, seat = list(turns[args.turn - 1]), None
