@@ -553,7 +553,7 @@ def test_of_a_turn_a_viewer_is_shown_what_it_has_seen(cli, tmp_path):
             said = " ".join(cli.out.partition("\nAfter turn ")[2].split())
             assert said.endswith("; ".join(seen))
             num_hidden += seen != turn
-    assert num_hidden > 5
+    assert num_hidden > 3
 
 
 # docs/cli.md

@@ -690,4 +690,4 @@ def test_a_memory_that_nobody_could_go_through_is_refused():
     with pytest.raises(PositionError) as caught:
         Position.from_json(position | {"memory": memory})
     assert caught.value.reason == "MEMORY_MISMATCH"
-    assert caught.value.path == "position.memory"
+    assert caught.value.path == "$.memory"
