@@ -27,7 +27,7 @@ from mexica_ai.analysis.search import Search
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.rpc import wire
 from mexica_ai.rpc.client import AsyncClient, Client, service_config
-from mexica_ai.server import answers, app, rejections, scheduler, service, workers
+from mexica_ai.server import admission, answers, app, rejections, scheduler, service, workers
 from mexica_ai.server.fair_semaphore import RETRY_S, FairSemaphore
 from mexica_ai.server.runner import NICENESS, make_run
 from mexica_ai.server.slots import MIN_SEARCH_S, BusyError, SearchSlots, loop_time
@@ -1041,7 +1041,7 @@ def test_what_has_no_deadline_does_not_starve(monkeypatch):
 
 
 def test_a_record_without_a_deadline_gets_its_turn_among_calls_with_one(nim, monkeypatch):
-    monkeypatch.setattr(scheduler, "PATIENCE_S", 0.3)
+    monkeypatch.setattr(admission, "PATIENCE_S", 0.3)
     search = IdleSearch()
     running = RunningServer(search, slots=1)
     over = threading.Event()
