@@ -60,7 +60,7 @@ def test_what_a_search_finds_before_its_key_comes_is_shown(visit, site):
 
 
 def test_the_candidates_are_those_of_the_place_that_a_review_goes_to(visit, site):
-    game = site.play(site.new(options={"piles": [2, 2, 3]}, seats=[PERSON, PERSON]), "take 3 1")
+    game = site.play(site.new(options={"piles": [2, 2, 3]}, seats=[PERSON, PERSON]), "take 3 3")
     page = visit(kept={"seconds": 0.3}).game(game, "review/0")
     analyse = page.get_by_role("button", name="Analyse", exact=True)
 
