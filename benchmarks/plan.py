@@ -98,16 +98,19 @@ class Step:
         if self.kind == "levels":
             games = {each["level"]: each["games"] for each in result["levels"]}
             return min(games.get(level, 0) for level in range(HIGHEST + 1)) if is_of_levels_now(result) else 0
-        if self.kind in ("match", "ladder") and result["players"] != self.players:
+        if self.kind in ("match", "ladder") and not self._is_of(result):
             return 0
-        planned = list(map(plain, self.engines)) if self.kind in ("match", "ladder") else []
-        if self.kind == "match" and list(map(plain, result["engines"])) != planned:
-            return 0
-        if self.kind == "ladder":
-            rated = [plain(each["spec"]) for each in result["engines"]]
-            if not (all(each in planned for each in rated) and all(each in rated for each in planned)):
-                return 0
         return result["games"]
+
+    def _is_of(self, result):
+        """Return whether the engines of the step have played a match; of a rating list in any order."""
+        planned = list(map(plain, self.engines))
+        if self.kind == "match":
+            same = list(map(plain, result["engines"])) == planned
+        else:
+            rated = [plain(each["spec"]) for each in result["engines"]]
+            same = all(each in planned for each in rated) and all(each in rated for each in planned)
+        return same and result["players"] == self.players
 
     def played(self):
         """Return how many games of a step are there, compressed or not."""
@@ -174,7 +177,7 @@ def limits(text):
 
 
 def column_of(result):
-    """Return the kind of a match, a key of `COLUMNS`; None if it has no column."""
+    """Return the kind of a match, a key of `COLUMNS` in strength.py; None if it has no column."""
     first, *others = (parse_spec(spec) for spec in result["engines"])
     if any({"weights", "level"} & engine.options.keys() for engine in (first, *others)) or first.kind != "mcts":
         return None

@@ -1,9 +1,9 @@
 """How strong levels are, how strong a person is by the games against them, and which level comes next.
 
-Ratings are Elo, of each game by itself, in which the engine `greedy` has `ANCHOR`: 100 more win 64 % of the
-games of two. Those of levels were measured with the weights that ship (`ratings.json`, which
-`benchmarks/strength.py` writes), level 10 with 8,000 iterations a turn; where they were not, level 1 counts as
-`ASSUMED_STEP` below `greedy`, and each level as that much above the one below.
+Ratings are Elo, of each game by itself, in which the engine `greedy` has `ANCHOR`: 100 more win 64 % of the games of
+two. Those of levels were measured with the weights that ship (`ratings.json`, which `benchmarks/strength.py` writes),
+level 10 with 8,000 iterations a turn; where they were not, level 1 counts as `ASSUMED_STEP` below `greedy`, and each
+level as that much above the one below.
 
 A person's rating is estimated from the last `MAX_GAMES` games, from what was likely before any (`PRIOR_MEAN`,
 `PRIOR_DEVIATION`). The chance to win a game of several seats is that of Luce's choice: each seat wins in proportion to
