@@ -37,8 +37,14 @@ from mexica_ai.server.weight_sets import WeightSets, read_weight_sets
 
 ENVIRONMENT_PREFIX = "MEXICA_AI_"
 CONFIG_VARIABLE = "MEXICA_AI_CONFIG"
-# Variables of the build and of the tests, which a shell that serves may have set.
-_OTHER_VARIABLES = {CONFIG_VARIABLE, "MEXICA_AI_GAMES", "MEXICA_AI_NATIVE", "MEXICA_AI_SEED", "MEXICA_AI_WALKS"}
+# Variables of other commands, of the build and of the tests, which a shell that serves may have set.
+_OTHER_VARIABLES = {CONFIG_VARIABLE} | {
+    ENVIRONMENT_PREFIX + name
+    for name in (
+        *("GAMES", "TOKEN", "VARIANT", "NATIVE"),
+        *("BROWSER", "REQUIRE_BROWSER", "SEED", "WALKS", "WRITE_GOLDENS"),
+    )
+}
 INVALID = "INVALID_CONFIG"
 _UNITS = ("_s", "_mb")  # endings of fields that flags leave out
 

@@ -344,7 +344,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                 threads=config.threads,
                 candidates=config.max_candidates,
                 record_turns=config.max_record_turns,
-                request_bytes=MAX_REQUEST_BYTES,
+                request_bytes=wire.MAX_BYTES,
+                record_bytes=MAX_REQUEST_BYTES,
             ),
         )
         for name, weights in self._weights:

@@ -269,34 +269,22 @@ def test_broken_placements(change, path, reason):
     assert (path, reason) in violations(data)
 
 
-def overdue(**changes):
-    """Return a position at the start of a round whose period should have ended with the last one."""
+def due(**changes):
+    """Return a position whose period ends with the round."""
     setting = {"display": [], "built_all": [1], "points": 6, "built": False, "pillis": ["H6", "G7", "I7"]}
     return build(**(setting | changes))
 
 
 @pytest.mark.parametrize("period", [1, 2])
-def test_a_period_whose_end_is_due_is_not_still_running(period):
-    assert violations(overdue(period=period)) == {("$.period", "PERIOD_OVERDUE")}
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"to_move": 1},
-        {"points": 5},
-        {"built": True},
-        {"taken": 1, "points": 5},
-        {"built_all": []},
-        {"display": None},
-    ],
-)
-def test_a_period_may_be_due_at_the_end_of_the_round(changes):
-    Position.from_json(overdue(**changes))
+def test_a_period_may_be_due_at_the_start_of_a_round_since_a_token_can_be_removed_at_any_time(period):
+    before = Position.from_json(due(period=period, display=[13]))
+    after = before.apply("remove 13")
+    assert after == Position.from_json(due(period=period))
+    assert after.view(0).legal_actions() == after.legal_actions()
 
 
 def test_after_four_idle_rounds_the_game_may_be_over():
-    data = overdue(period=2, idle=3)
+    data = due(period=2, idle=3)
     Position.from_json(data | {"phase": "over", "idle_rounds": 4})
 
 
@@ -403,7 +391,7 @@ def test_pool_removed_and_upcoming_may_be_left_out():
 
 
 def test_what_only_history_shows_may_be_left_out():
-    over = overdue(period=2, idle=0) | {"phase": "over"}
+    over = due(period=2, idle=0) | {"phase": "over"}
     for data, built in ((base(), True), (placement(), False), (over, False)):
         data |= {"idle_rounds": 0, "built_this_round": built}
         rest = {key: value for key, value in data.items() if key not in ("idle_rounds", "built_this_round")}

@@ -16,8 +16,8 @@ cdef enum:
     # relocations of 11 bridges 22 k, a few more; below 3000 for every k.
     MAX_ACTIONS = 3072
     # 41 tiles, 72 temples and 15 foundings: at most 128 rounds that are not idle, each followed by at most 3 idle ones
-    # (D6). 4 seats, 6 AP a turn and `end`; foundings and removals cost nothing.
-    MAX_GAME_LENGTH = 16000
+    # (D6). 4 seats, 6 AP and 2 action tokens a turn, and `end`; foundings and removals cost nothing.
+    MAX_GAME_LENGTH = 20000
 
 
 # A pilli with only one or two exits in the first round (D4).

@@ -70,7 +70,6 @@ class _Checker(Checker):
         self._check_pillis()
         self._check_tokens()
         self._check_founded_districts()
-        self._check_period_still_runs()
 
     def _check_counters(self) -> None:
         fields = self.data
@@ -367,31 +366,6 @@ class _Checker(Checker):
                     "DISTRICT_TOKENS",
                     f"{format_space(placed[index]['at'])} is in the district of the token on "
                     f"{format_space(placed[inside[0]]['at'])}; expected one token a district",
-                )
-
-    def _check_period_still_runs(self) -> None:
-        """Reject a position whose period should have ended with the last round.
-
-        This is known only at the start of a round: during a round, the display may just have become empty.
-        The position after seat 0 has removed the last token by its first action (D8) looks the same, and is
-        rejected, too.
-        """
-        fields = self.data
-        round_begins = (
-            fields["phase"] == "play"
-            and fields["to_move"] == 0
-            and fields["tokens_taken"] == 0
-            and fields["action_points"] == board.ACTION_POINTS
-            and not fields["built_this_round"]
-        )
-        if round_begins and not fields["calpulli"]["display"]:
-            done = [index for index, seat in enumerate(self.seats) if not any(seat["temples"])]
-            if done:
-                self.add(
-                    "period",
-                    "PERIOD_OVERDUE",
-                    f"the display is empty and seat {done[0]} has no temple left at the "
-                    f"start of a round; expected period {fields['period']} to be over",
                 )
 
 

@@ -237,6 +237,8 @@ def _by_rules(view: _View, verb: str, is_legal: Callable[[JsonObject], bool]) ->
             cost = say("{n:action point|action points}", n=more + tokens)
             has = say("{points} and {n:action token|action tokens}", points=points, n=tokens) if tokens else f"{points}"
             return say("it costs {cost}; seat {seat} has {has}", cost=cost, seat=view.seat, has=has)
-    if view.data["round"] == 1 and is_legal({**view.data, "round": 2}):
+    if view.data["round"] == 1 and any(
+        is_legal({**view.data, "round": 2, "action_points": points}) for points in {points, board.ACTION_POINTS}
+    ):
         return say("it would pen in another seat's pilli, which the first round forbids")
     return say("no way by water leads there under occupied bridges only") if verb == "sail" else ""
