@@ -2,6 +2,7 @@
 
 import gc
 import importlib.util
+import math
 import threading
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from cext.core.contract.game import CHANCE
 from cext.core.contract.perft import perft
 from cext.core.contract.playout import random_playout, random_playouts
 from cext.core.learning.batch import Batch
+from cext.core.learning.priors import policy_of
 from cext.core.learning.tensor import observation
 from cext.core.search.pool import Pool
 from cext.core.search.search import Search
@@ -198,6 +200,28 @@ def test_a_failure_leaves_nothing_to_other_games_and_threads():
     assert ["legal_actions" in str(error) for error in errors] == [True]
 
 
+def test_games_played_together_are_lost_with_a_failure_until_they_begin_anew():
+    batch = Batch([nim_state(failing("apply_action", 5))], 4, seed=1)
+    with pytest.raises(ai.SearchError, match="apply_action raised ValueError"):
+        for _ in range(2):
+            batch.step(np.zeros(4, np.int32))
+    for again in (lambda: batch.step(np.zeros(4, np.int32)), batch.step_random):
+        with pytest.raises(ai.SearchError, match=r"its games are lost; expected restart\(\) first") as error:
+            again()
+        assert error.value.reason == "GAME_FAULT"
+    batch.restart()
+    assert list(batch.lengths) == [0] * 4
+    batch.step(np.zeros(4, np.int32))
+    assert list(batch.lengths) == [1] * 4
+
+
+def test_a_failure_of_a_policy_is_left_to_nobody():
+    state = nim_state(failing("policy", 1))
+    with pytest.raises(ai.SearchError, match="policy raised ValueError"):
+        policy_of(state, None)
+    assert not state.is_terminal
+
+
 def test_an_interrupt_goes_through():
     with pytest.raises(KeyboardInterrupt):
         runs()(nim_state(failing("legal_actions", 5, KeyboardInterrupt())))
@@ -217,7 +241,8 @@ def test_an_interrupt_goes_through():
         ("legal_actions", [[]], "legal_actions raised TypeError: unhashable type: 'list'"),
         ("scores", [1], "scores gave .1.; expected a number for each of 2 seats"),
         ("scores", ["a", "b"], "scores raised TypeError: must be real number, not str"),
-        ("scores", [float("nan"), 0], "scores gave .nan, 0.; expected finite numbers"),
+        ("scores", [float("nan"), 0], r"scores gave .nan, 0.; expected numbers from -1e\+09 to 1e\+09"),
+        ("scores", [0, 1e20], r"scores gave .0, 1e\+20.; expected numbers from -1e\+09 to 1e\+09"),
     ],
 )
 def test_an_answer_that_cannot_be_is_an_error(method, answer, said):
@@ -406,6 +431,47 @@ def test_a_view_hides_hands_and_stock():
     assert world.view(1) == position.view(1)
 
 
+class Duel(pure.PureGame):
+    """Each seat holds a card; short hands are one word in a hash."""
+
+    name = "duel"
+    max_players = 2
+    cards = {"A": 2, "B": 2}
+    record = {"hands": pure.Cards(pure.SEATS, 4, seen_by=pure.OWNER), "stock": pure.Cards(4, seen_by=pure.NOBODY)}
+    actions = ["play A", "play B"]
+
+    def start(self, state, rng):
+        deck = ["A", "A", "B", "B"]
+        rng.shuffle(deck)
+        state.hands[0], state.hands[1], state.stock = deck[:1], deck[1:2], deck[2:]
+
+    def legal_actions(self, state):
+        return [f"play {card}" for card in state.hands[state.to_move]]
+
+    def apply_action(self, state, action):
+        card = action.split()[1]
+        state.hands[state.to_move].remove(card)
+        state.stock += [card]
+        state.to_move = 1 - state.to_move
+
+    def current_player(self, state):
+        return state.to_move if any(state.hands) else pure.TERMINAL
+
+    def scores(self, state):
+        return [0, 0]
+
+
+def test_a_hidden_card_is_no_known_one():
+    """Seats whose views have equal hashes know the same, so a search may let one act on what the other sees."""
+    game = pure.game(Duel())
+    for seed in range(8):
+        state = game.starts.new_state(2, seed)
+        state.apply(state.legal_actions()[0])
+        assert state.view_hash(0) != state.view_hash(1)
+        search = Search(state.copy(), viewer=0, seed=seed)
+        search.run(iterations=100)
+
+
 def test_draws_do_not_depend_on_the_true_cards():
     position = ai.new_game("eights", players=3, seed=4)
     others = [position.view(0).guess(seed).state for seed in (5, 6)]
@@ -509,6 +575,15 @@ def test_evaluate_and_policy_are_used():
 
     with pytest.raises(ai.SearchError, match=r"evaluate gave \[1\], \[1, 2\]; expected two lists"):
         runs()(nim_state(Wrong))
+
+
+@pytest.mark.parametrize(("given", "share"), [([0.9, 0.9], 0.5), ([3, 1], 0.5), ([math.nan, 1], 1 / 3), ([0, 0], 0.5)])
+def test_shares_of_evaluate_are_made_to_add_up_to_one(given, share):
+    game = type("Sloppy", (Nim,), {"evaluate": lambda self, state: (given, [0, 0])})
+    search = Search(nim_state(game))
+    search.run(iterations=1)
+    value = search.result()["candidates"][0]["value"]
+    assert value == pytest.approx([share, 1 - share])
 
 
 # --- the registry

@@ -401,6 +401,12 @@ def closing():
     )
 
 
+def third_closing(pieces):
+    """Seat 1 has put a tail on its third Coatl, while two others are not finished."""
+    coatls = [coatl("RR"), coatl("GG"), coatl(pieces, head=True, tail=True)]
+    return changed(closing(), set_at("seats 1 coatls", coatls), closing=3)
+
+
 def third(**values):
     """Seat 0 has completed its third Coatl, and seat 1 has its last turn."""
     coatls = [
@@ -700,6 +706,7 @@ BROKEN_ELSEWHERE = [
     (closing, set_at("closing", 0), "$.closing", "PHASE_MISMATCH"),
     (closing, set_at("seats 1 hand", ["P26", "P40"]), "$.closing", "CLOSING_MISMATCH"),
     (closing, set_at("pending", "uncover"), "$.pending", "PENDING_MISMATCH"),
+    (lambda: third_closing("YYYB"), None, "$.seats[1].coatls", "COATLS_COUNT"),
     (third, set_at("ending", None), "$.ending", "ENDING_MISMATCH"),
     (third, set_at("ending seat", 2), "$.ending.seat", "ENDING_MISMATCH"),
     (third, set_at("to_move", 0), "$.to_move", "ENDING_MISMATCH"),
@@ -755,6 +762,22 @@ def test_a_broken_invariant_is_refused_by_name_and_path(start, change, path, rea
     if change:
         change(data)
     assert (path, reason) in violations(data)
+
+
+def test_more_prophecies_than_the_game_has_are_refused_whatever_the_deck():
+    data = new_game(4)
+    hidden = [{"hand": ["?"] * 5, "discarded": ["?"] * number} for number in (9, 10, 11)]
+    own = {"hand": ["P00", "P01", "P02", "P03", "P04"], "discarded": []}
+    seats = [seat | {"tokens": ["perfect", "promise"], **cards} for seat, cards in zip(data["seats"], [own, *hidden])]
+    data |= {"viewer": 0, "phase": "turn", "round": 9, "seats": seats, "deck": -2}
+    data["display"] = ["P05", "P06", "P07", "P08", "P09", "P10"]
+    assert ("$.deck", "DECK_COUNT") in violations(data)
+
+
+def test_a_coatl_of_many_pieces_is_refused_before_its_prophecies_are_looked_for(monkeypatch):
+    monkeypatch.setattr(facts, "prophecy_points", lambda *_: pytest.fail("would take long"))
+    data = changed(closing(), set_at("seats 1 coatls 1 pieces", "KYR" * 2000), set_at("seats 1 hand", ["P44", "P47"]))
+    assert ("$.seats[1].coatls[1].pieces", "COATL_LENGTH") in violations(data)
 
 
 def test_every_reason_has_a_case():

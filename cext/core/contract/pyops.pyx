@@ -18,6 +18,7 @@ from numpy.random cimport bitgen_t
 
 from cext.core.contract.failure cimport failure_is_left, failure_leave, failure_raise, failure_turn
 from cext.core.contract.game cimport Game, GameOps, State, game_create, state_wrap
+from cext.core.contract.heuristics cimport MOST_POINTS
 from cext.core.contract.rng cimport Stream, mix_bits, mix_step, rng_below, rng_uniform
 from cext.core.contract.types cimport (ALL_SEEING, CHANCE, MAX_SEATS, TERMINAL, action_t, aligned_alloc, int32_t,
                                        uint8_t, uint16_t, uint32_t, uint64_t)
@@ -251,10 +252,15 @@ cdef uint64_t py_hash(const void* data, int viewer) noexcept nogil:
         for r in range(field.num_rows):
             row = _row(field, data, r)
             if _is_hidden(field, r, seat):
-                found = mix_step(found, <uint64_t>_row_count(row, field.row_length))
+                found = mix_step(found, _hidden_word(_row_count(row, field.row_length)))
             else:
                 found = _mix_bytes(found, row, field.row_length)
     return mix_bits(found)
+
+
+cdef inline uint64_t _hidden_word(int count) noexcept nogil:
+    """Return what stands for a hidden row: no shown row has the highest bit, and an empty one hides nothing."""
+    return <uint64_t>count | (<uint64_t>1 << 63 if count > 0 else 0)
 
 
 cdef inline uint64_t _mix_bytes(uint64_t found, const uint8_t* at, int n) noexcept nogil:
@@ -540,8 +546,8 @@ cdef void _seat_numbers(const HeadC* head, str method, double* out) noexcept:
                 raise _BadAnswer(f"gave {found!r}; expected shares of the win from 0 to 1")
         if method == "returns" and not 0.999999 < total < 1.000001:
             raise _BadAnswer(f"gave {found!r}; expected shares of the win that add up to 1")
-        if not -1e300 < total < 1e300:
-            raise _BadAnswer(f"gave {found!r}; expected finite numbers")
+        if not all(-MOST_POINTS <= out[seat] <= MOST_POINTS for seat in range(head.players)):
+            raise _BadAnswer(f"gave {found!r}; expected numbers from {-MOST_POINTS:g} to {MOST_POINTS:g}")
     except BaseException as error:
         for seat in range(head.players):
             out[seat] = 1.0 / head.players
@@ -563,14 +569,19 @@ cdef void _policy(const HeadC* head, const action_t* actions, int n, float* prio
 
 cdef void _evaluate(const HeadC* head, double* values, double* points) noexcept:
     cdef PythonRules rules = _rules(head)
+    cdef double total = 0
     cdef int seat
     try:
         shares, scores = rules.methods.evaluate(rules.c_load(head))
         if len(shares) != head.players or len(scores) != head.players:
             raise _BadAnswer(f"gave {shares!r}, {scores!r}; expected two lists with a number for each seat")
         for seat in range(head.players):
-            values[seat] = shares[seat]
+            share = float(shares[seat])
+            values[seat] = min(max(share, 0.0), 1.0) if share == share else 1.0 / head.players
+            total += values[seat]
             points[seat] = scores[seat]
+        for seat in range(head.players):
+            values[seat] = values[seat] / total if total > 0 else 1.0 / head.players
     except BaseException as error:
         _failed(head, "evaluate", error)
 

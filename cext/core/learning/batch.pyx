@@ -13,7 +13,7 @@ from numpy.random cimport bitgen_t
 import numpy as np
 
 from cext.core.contract.errors import SearchError
-from cext.core.contract.failure cimport failure_raise
+from cext.core.contract.failure cimport failure_is_left, failure_raise
 from cext.core.contract.game cimport Game, GameOps, State, game_apply, game_settle_chance, state_wrap
 from cext.core.contract.playout cimport playout_random_action
 from cext.core.contract.rng cimport Stream, rng_below
@@ -97,6 +97,7 @@ cdef class Batch:
     cdef int _num_starts
     cdef list _streams
     cdef void* _cache                   # of observe_actions; NULL without
+    cdef bint _is_lost                  # since a method of a game in Python has failed
     cdef object _rows                   # what action_features is a part of
     # The arrays' memory; NULL for those that are left out.
     cdef int32_t* c_to_move
@@ -251,8 +252,7 @@ cdef class Batch:
             array.setflags(write=False)
         for i in range(self.num_games):
             self._look(i)
-        failure_raise()
-        self._describe()
+        self._end_call()
 
     # --- the main loop
 
@@ -325,6 +325,20 @@ cdef class Batch:
                                     self.c_num_legal[i], self.c_features + self.c_offsets[i] * ops.action_size)
         return 0
 
+    cdef int _end_call(self) except -1:
+        """Raise what a method of a game in Python has left. All games are lost then: others may have been restarted."""
+        self._is_lost = self._is_lost or failure_is_left()
+        failure_raise()
+        self._describe()
+        return 0
+
+    cdef int _require_games(self) except -1:
+        """Raise SearchError if the games are lost."""
+        if self._is_lost:
+            raise SearchError("batch: a method of the game has failed, so its games are lost; expected restart() first",
+                              reason="GAME_FAULT")
+        return 0
+
     cdef void _clear(self) noexcept nogil:
         """Forget which games have ended."""
         memset(self.c_done, 0, self.num_games)
@@ -368,7 +382,8 @@ cdef class Batch:
         Raises
         ------
         SearchError
-            The batch has no lists of legal actions (INVALID_OPTION).
+            The batch has no lists of legal actions (INVALID_OPTION). A method of a game in Python has failed (GAME_FAULT):
+            all games are lost then, until `restart`.
         ValueError
             `actions` has another shape, or an action is out of range or not legal. Nothing is played then.
 
@@ -379,6 +394,7 @@ cdef class Batch:
         cdef int i, ended = 0
         if self.c_legal == NULL:
             raise SearchError("step: the batch has no legal actions; expected legal=True", reason="INVALID_OPTION")
+        self._require_games()
         given = np.asarray(actions)
         if given.shape != (self.num_games,) or given.dtype.kind not in "iu":
             raise ValueError(f"actions: given {given.dtype} of shape {given.shape}; "
@@ -395,8 +411,7 @@ cdef class Batch:
             for i in range(self.num_games):
                 ended += self._advance(i, self.c_legal[<size_t>i * self.ops.max_actions + chosen[i]])
                 self._look(i)
-        failure_raise()
-        self._describe()
+        self._end_call()
         return ended
 
     def _indexes(self, given):
@@ -438,6 +453,7 @@ cdef class Batch:
         cdef int i, _, ended = 0
         if count < 1:
             raise ValueError(f"count: given {count}; expected at least 1")
+        self._require_games()
         with nogil:
             self._clear()
             for i in range(self.num_games):
@@ -445,8 +461,7 @@ cdef class Batch:
                     ended += self._advance(i, playout_random_action(self.ops, self._state(i), &self._rngs[i],
                                                                     self._buffer))
                 self._look(i)
-        failure_raise()
-        self._describe()
+        self._end_call()
         return ended
 
     # --- where games begin
@@ -502,12 +517,12 @@ cdef class Batch:
             for i, stream in enumerate(streams):
                 self._rngs[i] = stream.bitgen[0]
             self._streams = streams
+        self._is_lost = False
         self._clear()
         for i in range(self.num_games):
             self._restart(i)
             self._look(i)
-        failure_raise()
-        self._describe()
+        self._end_call()
 
     cdef int _require(self, State state, str path) except -1:
         """Raise SearchError if no game of the batch can go on from a state."""
@@ -544,8 +559,7 @@ cdef class Batch:
         memcpy(self._state(i), settled.data, self.ops.state_size)
         self.c_lengths[i] = 0
         self._look(i)
-        failure_raise()
-        self._describe()
+        self._end_call()
 
     cdef int _require_game(self, int i) except -1:
         if not 0 <= i < self.num_games:

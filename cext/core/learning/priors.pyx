@@ -5,6 +5,7 @@ import numpy as np
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from cext.core.contract.failure cimport failure_raise
 from cext.core.contract.game cimport GameOps
 from cext.core.contract.heuristics cimport heuristics_policy
 from cext.core.learning.scorer cimport ScorerInputsC
@@ -75,6 +76,7 @@ def policy_of(State owner not None, weights):
         n = ops.legal_actions(owner.data, actions)
         if n > 0:
             heuristics_policy(ops, data, NULL, owner.data, actions, n, priors)
+        failure_raise()
         return [actions[i] for i in range(n)], [priors[i] for i in range(n)]
     finally:
         free(actions)

@@ -346,7 +346,8 @@ cdef list _expected_turns(SearchC* search, uint32_t index):
     cdef uint32_t child
     turns = []
     turn = []
-    while len(turns) < 2 * search.num_players:
+    # (The most visited edges of a game that steps to and fro within a turn may go round.)
+    while len(turns) < 2 * search.num_players and len(turn) < MAX_TURN:
         child = _most_visited(search, index, &action)
         if child == NO_NODE or child == SEVERAL_NODES:
             break
@@ -362,7 +363,7 @@ cdef list reading_decisions(SearchC* search, uint32_t least_visits):
     cdef NodeC* nodes = search.graph.nodes
     cdef uint32_t index
     decisions = []
-    for index in range(1, atomic_load_u32(&search.graph.nodes_used)):
+    for index in range(1, min(atomic_load_u32(&search.graph.nodes_used), search.graph.node_capacity)):
         if (nodes[index].turn == search.root_turn and nodes[index].player == search.viewer
                 and nodes[index].finished >= least_visits):
             edges = _visited_edges(search, index)

@@ -5,7 +5,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from cext.core.contract.rng cimport MIX_STEP
-from cext.core.contract.types cimport action_t
+from cext.core.contract.types cimport CHANCE, action_t
 from cext.core.search.atomics cimport monotonic_s
 from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_add_end, graph_edges,
                                      graph_expect, graph_find, graph_find_or_add, graph_grow_edges, graph_num_edges)
@@ -19,7 +19,8 @@ cdef enum:
     MOST_TURNS = 32             # between the two roots, at most; random events count as turns
     MOST_ROUNDS = 2             # between them, where only the history is taken over
 
-cdef double COPY_S = 1e-6       # time that a node takes, twice what was measured
+cdef double COPY_S = 1e-6       # time that copying a node takes, twice what was measured
+cdef double LOOK_S = 5e-8       # and looking at one: two reads that no cache holds
 
 
 # The nodes of the earlier graph, by their indexes.
@@ -46,7 +47,9 @@ cdef bint reuse_is_possible(const SearchC* search, const SearchC* before) noexce
 
 cdef inline bint _begins_turn(const GraphC* graph, uint32_t index) noexcept nogil:
     cdef uint32_t parent = graph.nodes[index].parent
-    return parent != NO_NODE and graph.nodes[parent].turn != graph.nodes[index].turn
+    # A random event ends a turn, and is one itself only where no seat is to move before it.
+    return parent != NO_NODE and (graph.nodes[parent].turn != graph.nodes[index].turn
+                                  or graph.nodes[parent].player == CHANCE)
 
 
 cdef uint32_t _find_root(const SearchC* search, const SearchC* before, int* turn) noexcept nogil:
@@ -227,26 +230,28 @@ cdef uint64_t _num_edges(const GraphC* graph, const PartC* part) noexcept nogil:
     return edges
 
 
-cdef bint _has_time(const SearchC* search, uint32_t num_nodes) noexcept nogil:
-    """Return whether copying so many nodes takes at most half of the time that is left."""
-    return (search.limits.deadline_s >= NEVER_S
-            or num_nodes * COPY_S < 0.5 * (search.limits.deadline_s - monotonic_s()))
+cdef bint _has_time(const SearchC* search, double seconds) noexcept nogil:
+    """Return whether this is at most half of the time that is left."""
+    return search.limits.deadline_s >= NEVER_S or seconds < 0.5 * (search.limits.deadline_s - monotonic_s())
 
 
 cdef int reuse_take(SearchC* search, SearchC* before, double num_nodes) noexcept nogil:
     cdef PartC part
     cdef int turn, shift, status = 0
     cdef uint32_t root = _find_root(search, before, &turn)
+    cdef bint may_look = _has_time(search, before.graph.nodes_used * LOOK_S)
     if root == NO_NODE:
-        if _may_be_later(search, before):
+        if may_look and _may_be_later(search, before):
             _take_history(search, before, search.root_turn - _next_turn(before))
         return 0
     shift = search.root_turn - turn
     _take_history(search, before, shift)
+    if not may_look:
+        return 0
     if _begin_part(&part, before.graph.nodes_used) < 0:
         return -1
     _reach_all(&part, &before.graph, root)
-    if (part.count < search.graph.node_capacity // 2 and _has_time(search, part.count)
+    if (part.count < search.graph.node_capacity // 2 and _has_time(search, part.count * COPY_S)
             and _num_edges(&before.graph, &part) < search.graph.edge_capacity // 2):
         status = _copy(search, before, &part, num_nodes, shift)
     _end_part(&part)

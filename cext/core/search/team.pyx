@@ -33,16 +33,18 @@ cdef void* _work(void* argument) noexcept nogil:
     cdef WorkerC* worker = <WorkerC*>argument
     cdef SearchC* search = worker.search
     cdef double now_s
+    cdef int kept
     thread_add_niceness(search.niceness)
     while atomic_load_u32(&search.limits.stop) == RUNNING:
         if (search.limits.max_iterations < UNLIMITED
                 and not budget_use_iterations(search, atomic_add_u64(&search.started, 1))):
             break
-        if iteration_run(worker) < 0:
-            atomic_cas_u32(&search.limits.stop, RUNNING, BY_MEMORY)
-            break
+        kept = iteration_run(worker)
         if failure_hand_over(&search.failure):
             atomic_cas_u32(&search.limits.stop, RUNNING, BY_STOP)
+            break
+        if kept < 0:
+            atomic_cas_u32(&search.limits.stop, RUNNING, BY_MEMORY)
             break
         atomic_store_u64(&worker.iterations, worker.iterations + 1)
         if search.limits.deadline_s < NEVER_S:

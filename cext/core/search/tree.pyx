@@ -36,7 +36,7 @@ cdef dict tree_visits(SearchC* search, const void* state):
 cdef list tree_read(SearchC* search, long long least):
     cdef GraphC* graph = &search.graph
     cdef NodeC* node
-    cdef uint32_t index, used = atomic_load_u32(&graph.nodes_used)
+    cdef uint32_t index, used = min(atomic_load_u32(&graph.nodes_used), graph.node_capacity)
     cdef int seat
     found = {}
     for index in range(1, used):

@@ -28,7 +28,7 @@ from cext.games.coatl.state cimport (ACROSS, AWAY, DEALT, IN_DECK, IN_HAND, MAX_
 cdef enum:
     MAX_CLASSES = 32            # a game has 9 renewals, 8 groups of UNSURE and 5 faces with two cards at most
     MAX_TRIES = 1000            # proposals
-    MAX_STEPS = 1 << 25         # of the searches of one deal: less than a second; the most in 60,000 views: 600,000
+    MAX_STEPS = 1 << 22         # of the searches of one deal: some 0.1 s; the most in 60,000 views: 600,000
     NUM_DEAD_ENDS = 1024        # a power of two
     ACROSS_DECKS = NUM_UNSEEN_PLACES    # place: came up as the deck was renewed: from the old one or the new one
     NUM_PLACES = 10

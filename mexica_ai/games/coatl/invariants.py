@@ -313,7 +313,7 @@ class CoatlChecker(Checker):
                     f"expected {facts.COPIES[face]} at most",
                 )
         expected = facts.NUM_PROPHECIES - elsewhere
-        if data["deck"] != expected:
+        if data["deck"] != expected or expected < 0:
             self.add(
                 "deck",
                 "DECK_COUNT",
@@ -394,6 +394,7 @@ class CoatlChecker(Checker):
         elif (
             # The piece that completes a Coatl is legal only if a prophecy is there or can be played.
             not coatl["prophecies"]
+            and len(coatl["pieces"]) <= facts.MAX_PIECES  # else it is refused for that, and matching would take long
             and not any(facts.prophecy_points(face, coatl["pieces"]) for face in self._possible(self.mover["hand"]))
         ):
             self.add(

@@ -19,7 +19,7 @@ def check_coatls(checker: CoatlChecker, index: int, seat: JsonObject) -> None:
     coatls = seat["coatls"]
     if len(coatls) > facts.MAX_COATLS:
         checker.add(where, "COATLS_COUNT", f"has {len(coatls)} entries; expected {facts.MAX_COATLS} at most")
-    unfinished = sum(not (coatl["head"] and coatl["tail"]) for coatl in coatls)
+    unfinished = sum(not coatl["closed"] for coatl in coatls)
     if unfinished > facts.MAX_UNFINISHED:
         checker.add(
             where,

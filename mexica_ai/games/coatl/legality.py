@@ -198,8 +198,8 @@ def _promise(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) 
 
 
 def _discard(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
-    if operands[0] not in own["hand"] and operands[0] not in data["display"]:
-        return say("{card} is neither on display nor in the hand of seat {seat}", card=operands[0], seat=seat)
+    if operands[0] not in own["hand"]:
+        return say("{card} is not in the hand of seat {seat}", card=operands[0], seat=seat)
     return ""
 
 

@@ -458,7 +458,7 @@ def world_of(state: State, seed: int) -> State:
         fields = state_to_fields(world)
         is_complete = all(face >= 0 for _, _, face in fields["memory"])
         found = state_from_fields({**fields, "viewer": -1, "memory": fields["memory"] if is_complete else []})
-        # A seat that completes a Coatl holds a prophecy for it, which a draw does not heed.
+        # A seat that completes a Coatl holds a prophecy for it; no card of some views is one (NO_WORLD).
         if found.current_player < 0 or found.legal_actions():
             return found
     raise PositionError("position: no hand was found with which the seat to move can go on", reason="NO_WORLD")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from mexica_ai.game.messages import say
@@ -26,10 +27,9 @@ def describe(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
         if old["technologies"][track] != new["technologies"][track]:
             levels = {"old": old["technologies"][track], "new": new["technologies"][track]}
             found.append(say("{what} {old} to {new}", what=track, **levels))
-    for name in new["buildings"]:
-        if name not in old["buildings"]:
-            effects = render.describe_effects(BUILDINGS[name]["effects"])
-            found.append(say("its effect: {effects}", effects=effects))
+    for name in Counter(new["buildings"]) - Counter(old["buildings"]):  # some buildings are there twice
+        effects = render.describe_effects(BUILDINGS[name]["effects"])
+        found.append(say("its effect: {effects}", effects=effects))
     for name in new["monuments"]:
         if name not in old["monuments"]:
             counts = render.describe_scoring(MONUMENTS[name]["scoring"], after["players"])

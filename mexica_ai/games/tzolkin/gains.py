@@ -36,6 +36,8 @@ def gain(fields: JsonObject, action: str, play: Callable[[], JsonObject]) -> Gai
 def _placed(fields: JsonObject, place: str) -> Gain:
     """Return where a worker comes to stand, and what it could do there now."""
     if place == facts.START:
+        if fields["start_player"] == fields["to_move"]:
+            return Gain(say("{corn} corn, then the marker goes to the left", corn=fields["teeth_corn"]))
         return Gain(say("{corn} corn, then the marker", corn=fields["teeth_corn"]))
     space = fields["gears"][place].find(facts.FREE)
     sign = render.pictures(fields, place)[space] if space >= 0 else ""

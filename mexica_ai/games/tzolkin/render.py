@@ -57,7 +57,7 @@ _DECISIONS = {
     "take": noted("{what} blocks of choice"),
     "trade": noted("trade at the market"),
     "trade more": noted("perhaps trade at the market"),
-    "use one": noted("an action of another gear for a corn"),
+    "use one": noted("an action of one of the first four gears for a corn"),
     "use more": noted("perhaps an action of a gear for a corn"),
 }
 TRACK_WORDS = {

@@ -138,6 +138,8 @@ def _chosen(verb: str, words: Sequence[str], before: JsonObject, after: JsonObje
             return say("burned the forest for {gained}, a step down in {temple}", gained=gained, temple=name(temple))
         case "research", [track, *_]:
             level = after["seats"][before["to_move"]]["technologies"][track]
+            if level == before["seats"][before["to_move"]]["technologies"][track]:
+                return say("took the bonus of {track}{cost}", track=name(track), cost=cost)
             return say("advanced {track} to {level}{cost}", track=name(track), level=level, cost=cost)
         case "build", [tile, *_]:
             if tile in facts.BUILDINGS:
