@@ -74,6 +74,7 @@ def measure(args, level):
         "share": engine["share"],
         "elo": engine["elo"],
         "iterations": engine["iterations_per_turn"],
+        "builds": list(found["builds"]),
         "fits": is_fit(level, engine),
     }
 
@@ -116,11 +117,11 @@ def table(args, rows):
     """Return the rows as a table in Markdown."""
     lines = [f"| {args.game}: level | against the one below, wins | Elo | games | |", "| --- | --- | --- | --- | --- |"]
     for row in rows:
-        share, low, high = (100 * value for value in row["share"])
+        share, low, high = ("-" if value is None else f"{100 * value:.1f}" for value in row["share"])
         elo, elo_low, elo_high = ("-" if value is None else f"{value:+.0f}" for value in row["elo"])
         rival = " (`greedy`)" if row["level"] < 2 else ""
         lines.append(
-            f"| {row['level'] or ANCHORED}{rival} | {share:.1f} % ({low:.1f} to {high:.1f} %) "
+            f"| {row['level'] or ANCHORED}{rival} | {share} % ({low} to {high} %) "
             f"| {elo} ({elo_low} to {elo_high}) | {row['games']} "
             f"| {'' if row['fits'] else 'out of range'} |"
         )

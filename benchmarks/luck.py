@@ -28,7 +28,9 @@ def figures(path: str, matches: int, blocks: int) -> dict[str, object]:
     """Return the figures of one journal."""
     collected = collect(read_journal(path).games, Luck())
     games = Games(collected.outcomes)
-    mean, error = games.luck.mean(axis=0), games.luck.std(axis=0, ddof=1) / np.sqrt(len(games.luck))
+    mean = games.luck.mean(axis=0)
+    blocks_of = np.array([games.luck[games.block == block].mean(axis=0) for block in range(games.num_blocks)])
+    error = blocks_of.std(axis=0, ddof=1) / np.sqrt(len(blocks_of))  # games of a block have the same deal
     plain = games.share_means(games.on_seats(0))
     fair = games.adjusted_means(games.on_seats(0)).values
     drawn = np.random.default_rng(1).integers(0, len(fair), (matches, blocks))

@@ -218,12 +218,14 @@ def measure_levels(step, args):
     code, output = python(*command, "--journals", step.journal, "--concurrency", args.concurrency, "--json")
     if code:
         raise StepError(f"levels.py ended with exit code {code}")
+    found = json.loads(output)
     rows = [
         {key: row[key] for key in ("level", "games", "elo")}
         | {"settings": settings_of(row["level"] or ANCHORED, step.game)}
-        for row in json.loads(output)
+        for row in found
     ]
-    save(step, args, command, {"levels": rows})
+    builds = sorted({build for row in found for build in row["builds"]})
+    save(step, args, command, {"levels": rows, "build": "; ".join(builds)})
     for path in step.journal.glob("*.jsonl"):
         pack(path)
 

@@ -78,7 +78,7 @@ SHAPES = {
         "rival?": str,  # in words, where the spec of the others does not say it
     },
     "levels": HEAD
-    | {"levels": [{"level": int, "games": int, "elo": [Nullable(float)], "settings?": [Nullable(float)]}]},
+    | {"levels": [{"level": int, "games": int, "elo": [Nullable(float)], "settings?": [Nullable(float)]}], "build?": str},
     "ladder": {key: shape for key, shape in HEAD.items() if key not in ("commit", "machine")}
     | {
         "players": int,
@@ -441,7 +441,8 @@ def page(results, shipped, steps):
 
 
 def played_by(result):
-    """Return the commit and the machine of a result, or the builds of a ladder, whose games may be of many machines."""
+    """Return the commit, the builds if there are several, and the machine of a result; of a ladder, whose games may be of
+    many machines, the builds."""
     if result["kind"] == "ladder":
         return "; ".join(result["builds"])
     builds = f" (builds: {result['build']})" if ";" in result.get("build", "") else ""

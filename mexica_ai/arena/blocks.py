@@ -75,6 +75,10 @@ class Games:
         luck = [nothing if outcome.luck is None else outcome.luck for outcome in self.outcomes]
         self.luck = np.array(luck, dtype=float).reshape(shape)
 
+    def blocks_of(self, engine: int) -> int:
+        """Return in how many blocks an engine has played."""
+        return len(np.unique(self.block[(self.engines == engine).any(axis=1)]))
+
     def with_pattern(self, pattern: str) -> Games:
         """Return the games of one pattern; only those of complete blocks."""
         return Games([outcome for outcome in self.outcomes if outcome.pattern == pattern])

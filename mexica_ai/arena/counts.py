@@ -43,14 +43,19 @@ def engine_counts(outcomes: Sequence[Outcome], engine: int) -> dict[str, Any]:
     games = Games(outcomes)
     scores = games.share_means(games.on_seats(engine)).values.round(_DIGITS)
     times = Counter(map(float, scores))
-    if games.seats == 2 and set(times) <= set(PAIR_SCORES):
+    if games.seats == 2 and len(games.outcomes) == 2 * games.num_blocks and set(times) <= set(PAIR_SCORES):
         times.update(dict.fromkeys(PAIR_SCORES, 0))
     return found | {"block_scores": [[score, times[score]] for score in sorted(times)]}
 
 
 def engine_nelo(outcomes: Sequence[Outcome], engine: int, share: Estimate) -> Estimate:
-    """Return the normalised Elo of one of two engines from pairs of games; `share` is its share of the win."""
+    """Return the normalised Elo of one of two engines from pairs of games; `share` is its share of the win.
+
+    Without numbers if a block has fewer games of the two (`--sample`), or more: its unit is the deviation of a pair.
+    """
     games = Games(outcomes)
+    if len(games.outcomes) != 2 * games.num_blocks:
+        return Estimate(None, None, None)
     return normalized_elo(np.asarray(games.share_means(games.on_seats(engine)).values), share)
 
 

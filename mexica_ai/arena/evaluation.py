@@ -179,7 +179,8 @@ def evaluate(
     executor = GamePool() if concurrency > 1 else _Here()
     found = []
     try:
-        for opponent in against:
+        for number, opponent in enumerate(against):
+            match_seed = (seed + number) % 2**63  # other deals in each match: they are counted together, too
             with contextlib.ExitStack() as stack:
                 texts = [_spec(stack, one) for one in (policy, opponent)]
                 specs = tuple(str(_with_margin(complete_spec(text, time_s, iterations, False))) for text in texts)
@@ -188,10 +189,10 @@ def evaluate(
                     players,
                     specs,
                     names=("policy", "opponent"),
-                    seed=seed,
+                    seed=match_seed,
                     patience_s=PATIENCE_S,
                     margin_s=PATIENCE_S,
-                    key=reproducible_key(seed) if seed_given else draw_key(),
+                    key=reproducible_key(match_seed) if seed_given else draw_key(),
                 )
                 check_engines(tournament)
                 progress = run(tournament, blocks, executor, concurrency=concurrency)

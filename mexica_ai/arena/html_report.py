@@ -22,7 +22,7 @@ from mexica_ai.arena.outcomes import Outcome
 from mexica_ai.arena.report import describe_failure, format_sprt, outcome_of
 from mexica_ai.arena.runner import Progress
 from mexica_ai.arena.standings import TIE_BREAKS, crosstable, standings
-from mexica_ai.arena.tables import chance, count, interval, percent
+from mexica_ai.arena.tables import chance, count, interval, percent, strength
 from mexica_ai.arena.tournament import Tournament
 from mexica_ai.draw import courses, intervals
 from mexica_ai.io import files
@@ -50,6 +50,8 @@ class HtmlReport:
     Parameters
     ----------
     path : str
+    *journals : str or None
+        Files of games, which it does not write over.
 
     Raises
     ------
@@ -59,8 +61,8 @@ class HtmlReport:
         The folder cannot be made.
     """
 
-    def __init__(self, path: str) -> None:
-        if problem := files.problem_of(path):
+    def __init__(self, path: str, *journals: str | None) -> None:
+        if problem := files.problem_of(path, *journals):
             raise NotationError(f"--html: cannot write {path!r}: {problem}", reason="BAD_USAGE")
         self._path = path
         self._folder = Path(path).with_suffix("").with_name(f"{Path(path).stem}-games")
@@ -109,7 +111,8 @@ class HtmlReport:
         """
         listed = list_games(games)
         shown = listed[-MAX_GAMES:][::-1]
-        names = {game.line: _file_name(game, listed[-1].tournament_number > 1) for game in shown}
+        are_several = any(game.tournament_number > 1 for game in listed)
+        names = {game.line: _file_name(game, are_several) for game in shown}
         for game in shown:
             if names[game.line] not in self._written and time.monotonic() < until_s:
                 self._write_game(game, names[game.line])
@@ -243,7 +246,7 @@ def _strengths(found: dict[str, Any]) -> list[str]:
         mark = MARK * bool(engine["caution"])
         row = [engine["name"], engine["games"], percent(engine["share"]) + mark, interval(engine["rank"], ".2f")]
         row.append(interval(engine["margin"], "+.1f"))
-        texts = [chance(engine[key]) if key == "superiority" else interval(engine[key], "+.0f") for key in keys]
+        texts = [chance(engine[key]) if key == "superiority" else strength(engine[key], "+.0f") for key in keys]
         row += [text + mark for text in texts]
         table.append([*row, engine["forfeits"]])
     numbers = tuple(range(1, len(head) + 1))

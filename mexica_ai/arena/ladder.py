@@ -170,6 +170,10 @@ def _add_journal(
     """Add the games of a journal; return the names and specs of its engines."""
     names: set[str] = set()
     identities: dict[int, str] = {}  # of the tournaments of this journal, by id
+    # With --reproducible, games of two builds differ in nothing else.
+    builds: dict[tuple[int, int], set[str]] = {}  # of each block
+    for tournament, record in journal.games:
+        builds.setdefault((id(tournament), record["arena"]["block"]), set()).add(record.get("build", ""))
     for tournament, record in journal.games:
         table = tables.setdefault(
             (tournament.game, tournament.players), _Table(League(tournament.game, tournament.players))
@@ -178,7 +182,8 @@ def _add_journal(
             identities[id(tournament)] = json.dumps(tournament.to_json(), sort_keys=True)
             names.update(tournament.names, tournament.engines)
             names.update(identify(tournament, engine, "", False, ()).spec for engine in range(len(tournament.engines)))
-        _add_game(table, tournament, record, identities[id(tournament)], by_release, same)
+        played_by = sorted(builds[id(tournament), record["arena"]["block"]])
+        _add_game(table, tournament, record, f"{identities[id(tournament)]} {played_by}", by_release, same)
     return names
 
 

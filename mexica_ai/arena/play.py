@@ -270,13 +270,13 @@ class _Seat:
         self._seat = seat
         self._game = tournament.game
         self._weights = tournament.weights and tournament.weights[task.game.seating[seat]]
-        self._margin_s = tournament.margin_s
         self._patience_s = tournament.patience_s
         self._clock = tournament.clock
         self._remaining_s = tournament.clock[0] if tournament.clock else 0.0  # below 0 within the margin
         self._late = clock_margin()
         self._seed = tournament.engine_seed(task.game, seat)
         spec = parse_spec(tournament.engines[task.game.seating[seat]])
+        self._margin_s: float = spec.options.get("margin", tournament.margin_s)  # a program's own deadline has it, too
         self._time_s: float | None = spec.options.get("time")
         self._iterations: int | None = spec.options.get("iterations")
         if KINDS[spec.kind].is_instant and self._time_s is None and not tournament.clock:

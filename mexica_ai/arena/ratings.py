@@ -55,7 +55,7 @@ class Fit:
         resamples = None if self.resamples is None else _placed(self.resamples, anchor)
         return Fit(_placed(self.strengths[None], anchor)[0], resamples, self.num_blocks)
 
-    def interval(self, engines: Sequence[int] | slice, num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
+    def interval(self, engines: Sequence[int], num_blocks: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the ends of the 95 % intervals of some engines whose results are those of a number of blocks.
 
         Percentiles of the resamples, widened for few blocks: their variance is too small by (B - 1) / (B + 1), and
@@ -88,7 +88,7 @@ def fit_plackett_luce(
     outcomes : sequence of Outcome
         All with the same number of seats.
     num_engines : int
-        An engine without a game has strength 0 and no interval.
+        An engine without a game has strength 0; one with fewer than two blocks has no interval.
     bootstrap : int
         Number of resamples of the blocks.
     seed : int
@@ -116,12 +116,16 @@ def fit_plackett_luce(
     found = fit(games, num_engines, bootstrap=bootstrap, seed=seed).placed(anchor)
     if found.resamples is None:
         return [Estimate(float(strength)) for strength in found.strengths]
-    lows, highs = found.interval(slice(None), found.num_blocks)
-    has_played = np.isin(np.arange(num_engines), games.engines)
-    return [
-        Estimate(float(mean), float(low), float(high)) if known else Estimate(float(mean))
-        for mean, low, high, known in zip(found.strengths, lows, highs, has_played, strict=True)
-    ]
+    return [_estimate(found, engine, games.blocks_of(engine)) for engine in range(num_engines)]
+
+
+def _estimate(found: Fit, engine: int, num_blocks: int) -> Estimate:
+    """Return the strength of an engine with its interval, of which only its own blocks tell the variance."""
+    mean = float(found.strengths[engine])
+    if num_blocks < 2:
+        return Estimate(mean)
+    lows, highs = found.interval([engine], num_blocks)
+    return Estimate(mean, float(lows[0]), float(highs[0]))
 
 
 def fit(games: Games, num_engines: int, *, bootstrap: int = 200, seed: int = 0) -> Fit:

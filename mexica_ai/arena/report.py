@@ -102,7 +102,7 @@ def collect(games: Iterable[tuple[Tournament, dict[str, Any]]], luck: Luck | Non
     tournaments: dict[str, tuple[int, list[int]]] = {}  # by identity: number, and numbers of its engines
     numbers: dict[_EngineKey, int] = {}  # of engines
     blocks: dict[tuple[int, int], int] = {}
-    seen = set()
+    seen: dict[tuple[int, int, int], str] = {}  # the build that played a game
     pending: list[tuple[int, int, Outcome]] = []  # block, games of a complete block, outcome
     for tournament, record in games:
         if (collected.game or tournament.game, collected.players or tournament.players) != (
@@ -122,12 +122,18 @@ def collect(games: Iterable[tuple[Tournament, dict[str, Any]]], luck: Luck | Non
         which, engines = tournaments[identity]
         arena = record["arena"]
         key = which, arena["block"], arena["number"]
+        build = record.get("build", "")
+        if key in seen and seen[key] != build:
+            raise NotationError(
+                f"journals: game {arena['number']} of block {arena['block']} is there twice, played by {quote(build)} and "
+                f"by {quote(seen[key])}; expected journals of one build (`mexica-ai arena ladder` tells builds apart)",
+                reason="OTHER_TOURNAMENT",
+            )
         if key in seen:
             collected.num_repeated += 1
             continue
-        seen.add(key)
+        seen[key] = build
         collected.num_games += 1
-        build = record.get("build", "")
         collected.builds[build] = collected.builds.get(build, 0) + 1
         seating = tuple(engines[engine] for engine in arena["seating"])
         block = blocks.setdefault(key[:2], len(blocks))

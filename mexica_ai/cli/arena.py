@@ -17,7 +17,7 @@ from mexica_ai.cli import arena_ladder, arena_show, common
 from mexica_ai.cli.arena_setup import EndTest, make_tournament, number_of_blocks, openings_of, processors_of, test_of
 from mexica_ai.engines.specs import parse_spec, seconds
 from mexica_ai.game import registry
-from mexica_ai.io import terminal
+from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _run_report(paths: list[str], options: TournamentOptions) -> int:
         _note(f"{count(collected.num_repeated, 'game')} {times} counted once")
     found = _print_report(options, collected, sprt)
     if options.html:
-        HtmlReport(options.html).write(games, found)
+        HtmlReport(options.html, *paths).write(games, found)
     return EXIT_FORFEITS if _rests_on_forfeits(found) else 0
 
 
@@ -242,11 +242,13 @@ def _run_tournament(options: TournamentOptions) -> int:
         raise NotationError("--resume needs --journal (see `mexica-ai arena --help`)", reason="BAD_USAGE")
     log = os.path.abspath(options.log) if options.log else None
     if log:
+        if options.journal and (problem := files.problem_of(log, options.journal)):
+            raise NotationError(f"--log: cannot write {options.log!r}: {problem}", reason="BAD_USAGE")
         check_log(log)
     num_blocks = number_of_blocks(options, tournament, openings)
     if options.cluster is None:  # a cluster starts programs on its workers, not here
         check_engines(tournament, log)
-    html = HtmlReport(options.html) if options.html else None
+    html = HtmlReport(options.html, options.journal, log) if options.html else None
     test = EndTest(sprt, options.forfeits, tournament, Luck() if options.adjust else None)
     progress, failure = _play(options, tournament, num_blocks, openings, test, log, html)
     collected = collect(((progress.tournament, record) for record in progress.records), test.luck)
@@ -445,7 +447,7 @@ def _print_report(options: TournamentOptions, collected: Collected, sprt: Sequen
         from mexica_ai.arena import plot
 
         plot.draw(found, collected, options.plot)
-    if options.standings:
+    if options.standings and collected.by_tournament:
         _write_standings(options.standings, collected)
     return found
 

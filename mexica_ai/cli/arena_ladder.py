@@ -99,6 +99,10 @@ def run(args: argparse.Namespace) -> int:
         gathered.leagues = [league for league in gathered.leagues if league.game == args.ladder_game]
         if not gathered.leagues:
             raise NotationError(f"--game: no journal is of {args.ladder_game}", reason="BAD_USAGE")
+    if args.html is not None and (
+        problem := files.problem_of(args.html, *(journal["path"] for journal in gathered.journals))
+    ):
+        raise NotationError(f"--html: cannot write {args.html!r}: {problem}", reason="BAD_USAGE")
     found = ladder.rate(gathered, dict(args.anchors or ()))
     text = ladder_report.format_list(found, args.format, terminal.width())
     if args.format == "table":

@@ -70,7 +70,7 @@ def check(args: argparse.Namespace) -> None:
         path = getattr(args, option, None)
         if path is None or (path, option) == ("-", "svg"):
             continue
-        if problem := files.problem_of(path):
+        if problem := files.problem_of(path, getattr(args, "position", None), getattr(args, "record", None)):
             raise NotationError(f"--{option}: cannot write {path!r}: {problem}", reason="BAD_USAGE")
         if option == "png" or path.lower().endswith(".png"):
             _needing_png()

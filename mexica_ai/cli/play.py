@@ -240,6 +240,7 @@ class Talk:
 
     def __init__(self, session: Session, adviser: Engine | None, record: str) -> None:
         self._session, self._adviser, self._record = session, adviser, record
+        self._saved: set[str] = set()  # files that `save` has made
         self._is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
         self._lines = _prompt(self._words) if self._is_terminal else _piped()
         self._ahead = ""  # a line that was typed at the handover
@@ -490,7 +491,11 @@ class Talk:
         if problem := files.problem_of(rest):
             self._say(f"no: cannot write {rest!r}: {problem}")
             return
+        if rest not in self._saved and _has_something_else(rest, self._record):
+            self._say(f"no: {rest!r} exists already; expected a new file")
+            return
         self._session.save(rest)
+        self._saved.add(rest)
         self._say(f"saved in {rest}")
 
     def _resign(self, _rest: str) -> None:

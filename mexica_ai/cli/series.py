@@ -80,7 +80,7 @@ def is_asked(args: argparse.Namespace) -> bool:
         option = "--json" if args.json else "--format"
         raise NotationError(f"{option}: not with --svg-series or --gif", reason="BAD_USAGE")
     if args.gif is not None:
-        if problem := files.problem_of(args.gif):
+        if problem := files.problem_of(args.gif, args.position):
             raise NotationError(f"--gif: cannot write {args.gif!r}: {problem}", reason="BAD_USAGE")
         for package, name in (("PIL", "Pillow"), ("resvg_py", "resvg-py")):
             if find_spec(package) is None:

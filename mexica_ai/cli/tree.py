@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
     position = common.read_position(args.position)
-    if problem := files.problem_of(args.out):
+    if problem := files.problem_of(args.out, args.position):
         raise NotationError(f"--out: cannot write {args.out!r}: {problem}", reason="BAD_USAGE")
     time_s = DEFAULT_TIME_S if args.time is None and args.iterations is None else args.time
     limits = Limits(time_s, args.iterations, args.memory or DEFAULT_MEMORY_MB, args.threads or DEFAULT_THREADS)

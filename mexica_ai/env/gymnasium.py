@@ -241,8 +241,9 @@ class SingleEnv(gymnasium.Env[Any, Any]):
     def _begin(self, options: dict[str, Any]) -> None:
         start = options.pop("start", None)
         if start is not None:
-            (position,) = checked_positions([start], self._game, self._players, {})
+            (position,) = checked_positions([start], self._game, self._players, options)
         elif self._starts is not None:
+            checked_positions([], self._game, self._players, options)  # refuses options of a deal
             position = self._starts[self._rng.integers(len(self._starts))]
         else:
             deal = int(self._rng.integers(2**63))
@@ -323,7 +324,7 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     An observation is that of the seat to move, and a reward that of the seat which has just moved, so of a game that
     ends it is what the action brought to who played it. The information has ``action_mask`` (int8 [N, A], if the games
     keep masks), ``to_move`` (int32 [N]) and ``rewards`` (float32 [N, P], of all seats). A game that has ended begins
-    anew in the same step.
+    anew in the same step; the last observation and information of the one that ended are not kept (no ``final_obs``).
     """
 
     metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012

@@ -150,8 +150,11 @@ def lines_of(path: str | os.PathLike[str]) -> Iterator[bytes]:
 # --- results
 
 
-def problem_of(path: str) -> str:
-    """Return why a path cannot be written, in a few words; empty if nothing is known to be in the way."""
+def problem_of(path: str, *kept: str | os.PathLike[str] | None) -> str:
+    """Return why a path cannot be written, in a few words; empty if nothing is known to be in the way.
+
+    `kept` are other files of the same command, which it must not write over; None and "-" are none.
+    """
     folder = os.path.dirname(path) or "."
     if not path:
         return "it is no name"
@@ -165,6 +168,9 @@ def problem_of(path: str) -> str:
         needed.append(os.path.dirname(target))  # `replace` makes a draft there
     if not all(os.access(one, os.W_OK) for one in needed):
         return "no permission"
+    for other in kept:
+        if other not in (None, "-") and (target == os.path.realpath(other) or is_same(path, other)):
+            return "this command reads or writes it otherwise"
     return ""
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from mexica_ai.game.records import position_at
 from mexica_ai.train.positions import REPORT, fingerprint, split
+from mexica_ai.train.value import error_of_mean
 from mexica_ai.train.weights import weights_spec
 
 RIDGE = 1.0  # times half the square of the change of the weights
@@ -46,6 +47,8 @@ class Hands:
         Turns played before, as a share of the game.
     parts : ndarray of int, shape (n,)
         The part of the hand's game, see `positions.split`.
+    games : ndarray of int, shape (n,)
+        The number of the hand's game: hands of one are not independent.
     """
 
     inputs: np.ndarray
@@ -54,6 +57,7 @@ class Hands:
     players: np.ndarray
     progress: np.ndarray
     parts: np.ndarray
+    games: np.ndarray
 
     def take(self, chosen: np.ndarray) -> Hands:
         """Return the hands that an index array or a mask selects."""
@@ -64,6 +68,7 @@ class Hands:
             self.players[chosen],
             self.progress[chosen],
             self.parts[chosen],
+            self.games[chosen],
         )
 
 
@@ -118,6 +123,7 @@ def sample(game: str, records: Sequence[dict[str, Any]], *, seed: int) -> Hands:
         np.array([row[2] for row in rows]),
         np.array([row[3] for row in rows]),
         parts[[row[4] for row in rows]],
+        np.array([row[4] for row in rows]),
     )
 
 
@@ -159,11 +165,12 @@ def report(hands: Hands, before: np.ndarray, after: np.ndarray) -> dict[str, flo
         return dict.fromkeys(("uniform", "before", "after", "error"))
     cards = reported.held.sum()
     uniform, old, new = (log_likelihood(reported, weights) for weights in (np.zeros_like(before), before, after))
+    error = error_of_mean(new - old, reported.games)
     return {
         "uniform": float(uniform.sum() / cards),
         "before": float(old.sum() / cards),
         "after": float(new.sum() / cards),
-        "error": float((new - old).std() * np.sqrt(len(new)) / cards),
+        "error": None if error is None else float(error * len(new) / cards),
     }
 
 

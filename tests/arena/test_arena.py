@@ -329,6 +329,14 @@ def test_lateness_is_measured(tmp_path):
 
 
 @pytest.mark.real("processes")
+def test_a_program_may_be_as_late_as_its_own_margin_says():
+    slow = program("slow", 1, 0.4) + ",time=0.05"
+    assert game_of(make(slow + ",margin=10", "random,time=1", margin_s=0.05))["termination"] == "finished"
+    late = game_of(make(slow + ",margin=0.05", "random,time=1", margin_s=10.0))
+    assert late["termination"] == "forfeit"
+
+
+@pytest.mark.real("processes")
 def test_a_clock_bounds_the_whole_game(tmp_path):
     tournament = make(program("clock", 1, tmp_path / "request"), "mcts", clock=(2.0, 0.5))
     record = game_of(tournament)

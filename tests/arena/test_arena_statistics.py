@@ -506,6 +506,17 @@ def test_the_fit_is_reproducible_and_one_block_has_no_interval():
     assert all(estimate.low is None for estimate in fit_plackett_luce(outcomes[:6], 3))
 
 
+def test_the_interval_of_an_engine_rests_on_its_own_blocks():
+    """Four engines that never met the others, two blocks each, say no more of their strength where others play on."""
+    few = [game(block, [0, 1], scores) for block in range(2) for scores in ([1, 0], [0, 1])]
+    once = [game(10, [4, 5], [1, 0])]
+    many = [game(block, [2, 3], [block % 2, 1 - block % 2]) for block in range(20, 60)]
+    alone, beside = fit_plackett_luce([*few, *once], 6), fit_plackett_luce([*few, *once, *many], 6)
+    assert beside[4].low is beside[5].high is alone[4].low is None
+    widths = [found[0].high - found[0].low for found in (alone, beside)]
+    assert widths[1] > 0.7 * widths[0]
+
+
 RATING_SHAPES = {
     "3 engines, the model itself": (list(permutations(range(3))), (0.5, 0, -0.4), 12, {}),
     "pairs, deals": ([(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)], (0.6, 0, -0.6), 15, {"deal": 0.7}),

@@ -194,6 +194,9 @@ def test_games_of_two_tournaments_and_none(tmp_path, games):
     page = read(tmp_path / "r.html")
     assert "several tournaments" in page.words
     assert {link.split("/")[1][:13] for link in page.links} == {"tournament-1-", "tournament-2-"}
+    apart = [*both, (games[0][0], play_game(Task(games[0][0], games[0][0].block(5)[0])))]  # the first one's come last
+    HtmlReport(str(tmp_path / "r.html")).write(apart, figures(apart))
+    assert len(set(read(tmp_path / "r.html").links)) == len(apart)
     HtmlReport(str(tmp_path / "none.html")).write([], figures([]))
     assert "No game has ended yet" in read(tmp_path / "none.html").words
 
@@ -227,6 +230,16 @@ def test_the_commands(in_process, cli, tmp_path):
     assert sorted(again.read_text().split()) == sorted(live.read_text().replace("live-games", "again-games").split())
     assert cli("report", journal, "--html", tmp_path / "none" / "x.html") == 2
     assert "there is no folder" in cli.err
+    kept = journal.read_bytes()
+    for line in (
+        ("report", journal, "--html", journal),
+        (*args, "--journal", journal, "--resume", "--html", journal),
+        (*args, "--journal", journal, "--resume", "--log", journal),
+        ("ladder", tmp_path, "--html", journal),
+    ):
+        assert cli(*line) == 2
+        assert "this command reads or writes it otherwise" in cli.err
+    assert journal.read_bytes() == kept
     assert cli(*args, "--journal", tmp_path / "k.jsonl", "--no-search-log") == 0
     assert all("searches" not in json.loads(line)["arena"] for line in (tmp_path / "k.jsonl").open())
     assert cli("show", tmp_path / "k.jsonl", "--worst-drop") == 0

@@ -19,6 +19,7 @@ from mexica_ai.arena import ladder, ladder_report
 from mexica_ai.arena.ladder import Gathered, League, gather, rate
 from mexica_ai.arena.ladder_entries import Entry, Identity, release_of
 from mexica_ai.arena.outcomes import Outcome
+from mexica_ai.arena.report import collect
 from mexica_ai.io.errors import NotationError
 
 NEW, OLD = "mexica-ai 0.2.0, code aaaaaaaaaaaa", "mexica-ai 0.1.0, code bbbbbbbbbbbb"
@@ -156,6 +157,23 @@ def test_games_count_once_and_only_in_whole_blocks(tmp_path):
     (league,) = gather([str(tmp_path)]).leagues
     assert (league.num_games, league.num_repeated, league.num_incomplete) == (7, 2, 1)
     assert len(league.outcomes) == 6
+
+
+def test_games_of_two_builds_are_not_the_same_though_their_tournament_is(tmp_path):
+    """With --reproducible only the build tells the games of two releases apart."""
+    fake_journals.write(tmp_path / "old.jsonl", tree(match(), build=OLD))
+    fake_journals.write(tmp_path / "new.jsonl", tree(match(), build=NEW))
+    fake_journals.write(tmp_path / "copy.jsonl", tree(match(), build=NEW))
+    (league,) = gather([str(tmp_path)]).leagues
+    assert (league.num_games, league.num_repeated, league.num_incomplete) == (16, 8, 0)
+    assert {entry.label for entry in league.entries} == {
+        "mcts,iterations=9 [0.2.0]",
+        "mcts,iterations=9 [0.1.0]",
+        "random",
+    }
+    of = match()
+    with pytest.raises(NotationError, match=r"there twice, played by \"mexica-ai 0\.2\.0, .*expected journals of one build"):
+        collect((of, record) for build in (NEW, OLD) for record in tree(of, build=build))
 
 
 def test_blocks_with_a_forfeit_are_left_out_unless_they_count(tmp_path):

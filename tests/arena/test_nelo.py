@@ -127,6 +127,18 @@ def test_normalised_elo_by_hand():
     assert UNIT * 0.01 / (math.sqrt(2) * spread) == pytest.approx(elo(Estimate(0.51)).mean, rel=0.01)
 
 
+def test_blocks_of_single_games_have_no_normalised_elo():
+    """Its unit is the deviation of a pair of games, and a lone one is no pair."""
+    games = [(block, (0, 1)[:: 1 - 2 * number]) for block in range(4) for number in range(2)]
+    outcomes = [Outcome(block, "AB", engines, (1.0, 0.0), (1.0, 2.0), None) for block, engines in games]
+    share = Estimate(0.5, 0.4, 0.6)
+    scored = [*outcomes[:6], *(Outcome(9, "AB", engines, (1.0, 0.0), (1.0, 2.0), None) for engines in [(0, 1)] * 2)]
+    assert counts.engine_nelo(scored, 0, share).mean is not None
+    alone = [outcome for outcome in scored if outcome.engines == (0, 1)][::2]
+    assert counts.engine_nelo(alone, 0, share) == Estimate(None, None, None)
+    assert len(counts.engine_counts(alone, 0)["block_scores"]) == 1
+
+
 def test_tests_are_read():
     assert parse_test("nelo:0,5,0.05,0.1", 2) == NeloSprt(0, 5, 0.05, 0.1)
     assert parse_test("share:0.5,0.6,0.05,0.05", 2) == Sprt(0.5, 0.6, 0.05, 0.05)

@@ -53,7 +53,11 @@ NIM = ("--game", "nim", "--piles", "3,4,5", "--engine", "random")
 
 
 def test_a_game_by_commands(play):
-    out = play(["help", "legal take 1", "take 1 1", "board", "show 0", "save mine.json", "quit"], *NIM)
+    Path("others.json").write_text("{}", encoding="utf-8")
+    commands = ["help", "legal take 1", "save mine.json", "take 1 1", "board", "show 0", "save others.json"]
+    out = play([*commands, "save mine.json", "quit"], *NIM)
+    assert "no: 'others.json' exists already; expected a new file" in out
+    assert Path("others.json").read_text(encoding="utf-8") == "{}"
     assert "kept.json" in out
     assert "take 1 1   take 1 2   take 1 3" in out
     assert "seat 1 (random): take " in out

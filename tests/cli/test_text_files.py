@@ -252,6 +252,22 @@ def test_a_full_disk_is_told_with_option_and_file(place, monkeypatch, capsys, co
     assert not [path for path in Path().iterdir() if path.name.startswith(".")]
 
 
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("tree nim.json --iterations 50 --out nim.json", "--out"),
+        ("show nim.json --svg ./nim.json", "--svg"),
+        ("show record.json --gif record.json", "--gif"),
+        ("best nim.json --iterations 50 --svg nim.json", "--svg"),
+    ],
+)
+def test_no_input_is_written_over(place, capsys, command, option):
+    before = {path: path.read_bytes() for path in Path().glob("*.json")}
+    assert main(command.split()) == 2
+    assert f"{option}: cannot write" in capsys.readouterr().err
+    assert before == {path: path.read_bytes() for path in Path().glob("*.json")}
+
+
 def test_a_folder_without_permission_is_named(place, monkeypatch, capsys):
     def mkdir(path, *args, **options):
         raise PermissionError(13, "Permission denied", str(path))

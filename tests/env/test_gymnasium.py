@@ -174,6 +174,9 @@ def test_games_begin_from_positions():
     assert seen == {"[2]", "[3]"}
     one.reset(options={"start": ai.new_game("nim", piles=[7])})
     assert one.position.to_json()["piles"] == [7]
+    for options in ({"piles": [1]}, {"start": ai.new_game("nim", piles=[7]), "pilse": [1]}):
+        with pytest.raises(SearchError, match="no options of the game beside positions to start from"):
+            one.reset(options=options)
     one = env.single("nim", seat=1, starts=[ai.new_game("nim", piles=[1])])
     with pytest.raises(SearchError, match="20 games have ended before seat 1 was to move"):
         one.reset()

@@ -19,7 +19,8 @@ def hands(rng, weights, count):
         odds = np.array([np.exp((inputs[row, list(hand)] @ weights).sum()) for hand in possible])
         held[row, list(possible[rng.choice(len(possible), p=odds / odds.sum())])] = True
     inputs[~unseen] = 0
-    return belief.Hands(inputs, unseen, held, np.full(count, 2), rng.random(count), rng.integers(0, 3, count))
+    parts, games = rng.integers(0, 3, count), np.arange(count)
+    return belief.Hands(inputs, unseen, held, np.full(count, 2), rng.random(count), parts, games)
 
 
 def test_a_fit_finds_the_weights_by_which_hands_were_dealt():
@@ -31,6 +32,8 @@ def test_a_fit_finds_the_weights_by_which_hands_were_dealt():
     figures = belief.report(sample, np.zeros(4), found)
     assert figures["after"] - figures["before"] > 10 * figures["error"]
     assert figures["uniform"] == figures["before"]
+    twice = belief.report(sample.take(np.repeat(np.arange(4000), 2)), np.zeros(4), found)
+    assert twice["error"] == pytest.approx(figures["error"])  # a hand that is seen twice says no more
     # Where there are few hands, the weights in use count.
     others = np.full(4, 2.0)
     assert belief.fit(sample, others) == pytest.approx(found, abs=0.01)
