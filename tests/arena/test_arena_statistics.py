@@ -507,14 +507,14 @@ def test_the_fit_is_reproducible_and_one_block_has_no_interval():
 
 
 def test_the_interval_of_an_engine_rests_on_its_own_blocks():
-    """Four engines that never met the others, two blocks each, say no more of their strength where others play on."""
+    """Engines with two blocks say no more of their strength where others, whom they never met, play on."""
     few = [game(block, [0, 1], scores) for block in range(2) for scores in ([1, 0], [0, 1])]
-    once = [game(10, [4, 5], [1, 0])]
     many = [game(block, [2, 3], [block % 2, 1 - block % 2]) for block in range(20, 60)]
-    alone, beside = fit_plackett_luce([*few, *once], 6), fit_plackett_luce([*few, *once, *many], 6)
-    assert beside[4].low is beside[5].high is alone[4].low is None
-    widths = [found[0].high - found[0].low for found in (alone, beside)]
-    assert widths[1] > 0.7 * widths[0]
+    alone, beside = (fit_plackett_luce(outcomes, 4)[0] for outcomes in (few, [*few, *many]))
+    assert beside.high - beside.low > 0.7 * (alone.high - alone.low)
+    once = fit_plackett_luce([game(0, [0, 1], [1, 0]), *many], 4)
+    assert once[0].low is once[1].high is None
+    assert once[2].low is not None
 
 
 RATING_SHAPES = {
