@@ -459,6 +459,13 @@ def test_the_unit_has_memory_for_the_searches_and_says_how_much():
     assert searches + rest == limit
 
 
+def test_the_unit_lets_searches_lower_their_priority():
+    unit = (ROOT / "examples" / "deploy" / "mexica-ai.service").read_text()
+    filters = re.findall(r"^SystemCallFilter=(.+)$", unit, re.MULTILINE)
+    # The last word on a call holds, and @resources has setpriority in it.
+    assert filters.index("setpriority") > filters.index("~@privileged @resources")
+
+
 @pytest.mark.real("processes")
 def test_systemd_accepts_the_unit(tmp_path):
     analyze = shutil.which("systemd-analyze")
