@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import logging
+import resource
 import signal
 import sys
 from typing import Any
@@ -21,7 +23,7 @@ _logger = logging.getLogger("mexica_ai.server")
 def serve(config: ServerConfig | None = None, **fields: Any) -> int:
     """Serve until SIGTERM or SIGINT, then drain; a second signal stops the searches that still run.
 
-    SIGHUP reads the files of weights again.
+    SIGHUP reads the files of weights again. The process gets as many descriptors as its hard limit allows.
 
     Prints ``listening on HOST:PORT`` when ready. Must be called in the main thread. The caller sets up
     logging, for example by `mexica_ai.server.logs.configure`.
@@ -43,8 +45,18 @@ def serve(config: ServerConfig | None = None, **fields: Any) -> int:
     OSError
         The server cannot listen on the address.
     """
-    asyncio.run(_serve(config or ServerConfig(**fields)))
+    config = config or ServerConfig(**fields)
+    _raise_descriptors()
+    asyncio.run(_serve(config))
     return 0
+
+
+def _raise_descriptors() -> None:
+    """Raise the soft limit of descriptors to the hard one; each connection takes one, and the usual limit is 1,024."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with contextlib.suppress(OSError, ValueError):  # a system may refuse: then it stays as it was
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 async def _serve(config: ServerConfig) -> None:

@@ -1,9 +1,15 @@
-"""The cap on the connections of an address, where descriptors run out; with sockets: test_server_floods.py."""
+"""Descriptors: how many a server takes, and the cap on the connections of an address where they run out.
+
+The cap with sockets: test_server_floods.py.
+"""
 
 import contextlib
 import os
 import resource
 
+import pytest
+
+from mexica_ai.server import main
 from mexica_ai.server.connections import Connections
 
 
@@ -35,3 +41,27 @@ def test_a_look_that_fails_is_not_the_last(monkeypatch):
     monkeypatch.setattr(os, "listdir", lambda path: looked.append("again") or [])
     assert watched.enforce() == 0
     assert looked == ["in vain", "again"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "wanted"),
+    [((1024, 65536), [(65536, 65536)]), ((1024, -1), [(-1, -1)]), ((9, 9), [])],  # -1: none
+)
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_a_server_takes_the_descriptors_that_it_may_have(monkeypatch, limits, wanted, is_refused):
+    asked = []
+
+    def set_limit(kind, given):
+        assert kind == resource.RLIMIT_NOFILE
+        asked.append(given)
+        if is_refused:
+            raise OSError("not permitted")
+
+    async def end(_config):
+        pass
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _kind: limits)
+    monkeypatch.setattr(resource, "setrlimit", set_limit)
+    monkeypatch.setattr(main, "_serve", end)
+    assert main.serve(port=0) == 0
+    assert asked == wanted

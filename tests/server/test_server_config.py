@@ -16,6 +16,7 @@ from mexica_ai.cli import serve
 from mexica_ai.cli.main import main
 from mexica_ai.server import config as server_config
 from mexica_ai.server.config import ServerConfig, load_config, to_toml
+from mexica_ai.server.http.door import MAX_CONNECTIONS
 
 ROOT = Path(__file__).parents[2]
 FIELDS = list(ServerConfig.model_fields)
@@ -457,6 +458,11 @@ def test_the_unit_has_memory_for_the_searches_and_says_how_much():
     )
     assert searches * 1024 == config.total_memory_mb
     assert searches + rest == limit
+
+
+def test_the_unit_has_descriptors_for_all_connections_of_http():
+    unit = (ROOT / "examples" / "deploy" / "mexica-ai.service").read_text()
+    assert int(re.search(r"^LimitNOFILE=(\d+)$", unit, re.MULTILINE)[1]) > 10 * MAX_CONNECTIONS
 
 
 def test_the_unit_lets_searches_lower_their_priority():
