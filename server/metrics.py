@@ -19,6 +19,9 @@ OTHER = "other"
 _WAIT_BUCKETS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)
 _MARGIN_BUCKETS = (-0.1, -0.01, 0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.3, 1, 10)
 _CALL_BUCKETS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
+# Reasons of rejections that are counted from 0. To Prometheus a series that begins at 1 has no increase, and of series
+# that are not there the autoscaler has no figure, without which it takes no pod away.
+REASONS = ("NO_TIME_LEFT", "SLOTS_TAKEN", "TOO_MANY_CALLS", "TOO_MANY_WAITING")
 
 M = TypeVar("M")  # a kind of metric
 
@@ -161,6 +164,12 @@ class PrometheusMetrics(Metrics):
         self._slots = make(prometheus.Gauge, "slots", "Searches that can run at the same time")
         self._waiting = make(prometheus.Gauge, "waiting_calls", "Calls that wait for a search slot now")
         self._reasons, self._methods = _Labels(), _Labels()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Make the series that are there before what they count."""
+        for reason in REASONS:
+            self._rejections.labels(self._reasons.bounded(reason))
 
     def server(self, version: str, slots: int, num_waiting: Callable[[], int], busy_s: Callable[[], float]) -> None:
         python = platform.python_version()

@@ -3,6 +3,7 @@
 import asyncio
 import math
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -37,7 +38,9 @@ class Pod:
         self.metrics.server("1", slots, lambda: slots_.num_waiting, slots_.busy_s)
 
     def sample(self, name, **labels):
-        return self.metrics.registry.get_sample_value(name, labels) or 0.0
+        value = self.metrics.registry.get_sample_value(name, labels)
+        assert value is not None, f"{name} {labels} is not there before its first event"
+        return value
 
     def totals(self):
         rejected = [self.sample("mexica_ai_rejections_total", reason=reason) for reason in refused()]
@@ -118,3 +121,10 @@ def test_fewer_pods_without_calls(slots):
 def test_the_adapter_counts_the_refusals_of_the_simulation():
     text = (DEPLOY / "prometheus" / "adapter.yml").read_text()
     assert text.count(f'reason=~"{"|".join(refused())}"') == 2
+
+
+def test_the_share_of_refusals_of_a_pod_without_calls_is_a_figure():
+    rules = yaml.safe_load((DEPLOY / "prometheus" / "adapter.yml").read_text())["rules"]
+    (query,) = [rule["metricsQuery"] for rule in rules if rule["name"]["as"] == "mexica_ai_rejected_share"]
+    assert " / clamp_min(" in query  # 0 / 0 would be none
+    assert not re.search(r"[<>=] *\d", query)  # a comparison would leave it out
