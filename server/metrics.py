@@ -13,15 +13,18 @@ import grpc
 from mexica_ai.io.errors import SearchError
 from mexica_ai.server.config import ServerConfig, format_address, refuse
 from mexica_ai.server.metrics_http import MetricsHttpServer
+from mexica_ai.v1 import engine_pb2
 
 MAX_LABELS = 64  # values of a label; later ones are counted as "other"
 OTHER = "other"
 _WAIT_BUCKETS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60)
 _MARGIN_BUCKETS = (-0.1, -0.01, 0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.3, 1, 10)
 _CALL_BUCKETS = (0.001, 0.005, 0.02, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300)
-# Reasons of rejections that are counted from 0. To Prometheus a series that begins at 1 has no increase, and of series
-# that are not there the autoscaler has no figure, without which it takes no pod away.
+# What is counted from 0. To Prometheus a series that begins at 1 has no increase, so that the first error of a method
+# would raise no alert; of series that are not there the autoscaler has no figure, without which it takes no pod away.
 REASONS = ("NO_TIME_LEFT", "SLOTS_TAKEN", "TOO_MANY_CALLS", "TOO_MANY_WAITING")
+ERRORS = ("INTERNAL", "UNKNOWN")
+_SERVICE = engine_pb2.DESCRIPTOR.services_by_name["EngineService"]
 
 M = TypeVar("M")  # a kind of metric
 
@@ -170,6 +173,10 @@ class PrometheusMetrics(Metrics):
         """Make the series that are there before what they count."""
         for reason in REASONS:
             self._rejections.labels(self._reasons.bounded(reason))
+        for method in _SERVICE.methods:
+            name = self._methods.bounded(f"/{_SERVICE.full_name}/{method.name}")
+            for code in ERRORS:
+                self._calls.labels(name, code)
 
     def server(self, version: str, slots: int, num_waiting: Callable[[], int], busy_s: Callable[[], float]) -> None:
         python = platform.python_version()

@@ -3,6 +3,7 @@
 Nothing here starts a container: docs/operating.md lists further trials.
 """
 
+import itertools
 import json
 import re
 import shutil
@@ -19,6 +20,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from mexica_ai.cli import serve
+from mexica_ai.server.app import METHODS
 from mexica_ai.server.config import ServerConfig, load_config
 from mexica_ai.server.logs import ID_KEY
 from mexica_ai.server.metrics import PrometheusMetrics
@@ -247,6 +249,17 @@ def test_alerts_are_of_what_callers_suffer():
     names = [rule["alert"] for rule in group["rules"]]
     assert len(set(names)) == len(names)
     assert {"MexicaAiMissesDeadlines", "MexicaAiWaits", "MexicaAiSlow", "MexicaAiSlotsFull"} <= set(names)
+
+
+def test_the_first_internal_error_of_a_method_is_an_increase():
+    (group,) = yaml.safe_load((DEPLOY / "prometheus" / "rules.yml").read_text())["groups"]
+    (asked,) = [rule["expr"] for rule in group["rules"] if rule["alert"] == "MexicaAiInternalErrors"]
+    codes = re.search(r'code=~"([A-Z|]+)"', asked)[1].split("|")
+    methods = [method for method in METHODS if method.startswith(f"/{SERVICE_NAME}/")]
+    assert len(methods) > 10
+    registry = PrometheusMetrics("127.0.0.1", 0).registry
+    for method, code in itertools.product(methods, codes):
+        assert registry.get_sample_value("mexica_ai_calls_total", {"method": method, "code": code}) == 0, method
 
 
 @pytest.mark.real("processes")
