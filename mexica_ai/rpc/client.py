@@ -37,6 +37,12 @@ from mexica_ai.rpc.calls import Call, Calls, T
 from mexica_ai.v1 import engine_pb2_grpc
 
 _UNREADABLE = "Exception deserializing response!"  # what grpc says of an answer that cannot be parsed
+# A server that vanishes without closing its connection (a power failure) ends its calls, which may have no deadline.
+KEEPALIVE = [
+    ("grpc.keepalive_time_ms", 30_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.max_pings_without_data", 0),  # any number: a search may take long to answer
+]
 
 
 class _Connected(Calls):
@@ -315,6 +321,7 @@ def _options(target: str, authority: str | None, has_tls: bool, is_direct: bool)
     return [
         ("grpc.service_config", json.dumps(service_config())),
         ("grpc.enable_retries", 1),
+        *KEEPALIVE,
         *(targets.DIRECT if is_direct else ()),
         *([] if authority is None else [("grpc.default_authority", authority)]),
     ]

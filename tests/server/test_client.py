@@ -4,6 +4,8 @@ import asyncio
 import contextlib
 import inspect
 import json
+import socket
+import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +16,9 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from servers import IdleSearch, RunningServer
 
 import mexica_ai as ai
+from mexica_ai.rpc import client as rpc_client
 from mexica_ai.rpc.client import AsyncClient, Client
+from mexica_ai.server import app
 from mexica_ai.server.service import SERVICE_NAME
 from mexica_ai.v1 import engine_pb2
 
@@ -247,6 +251,76 @@ def test_a_cancelled_task_stops_its_search(nim):
     asyncio.run(ask())
     assert search.stop_reasons == ["stopped"]
     running.close()
+
+
+# ---- servers that vanish
+
+
+class Cable:
+    """What lies between a client and a server: once it is cut, nothing comes through, and no connection ends."""
+
+    def __init__(self, address):
+        self._folder = tempfile.TemporaryDirectory()  # with a short name, as sockets need
+        path = str(Path(self._folder.name, "cable"))
+        self.address = f"unix:{path}"
+        self.is_cut = False
+        self._listener, self._inner = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+        self._listener.bind(path)
+        self._listener.listen()
+        self._inner.connect(address.removeprefix("unix:"))
+        self._threads = [threading.Thread(target=self._accept)]
+        self._threads[0].start()
+
+    def _accept(self):
+        self._outer, _ = self._listener.accept()
+        self._listener.close()  # nobody comes to the server again
+        ways = (self._outer, self._inner), (self._inner, self._outer)
+        self._threads += [threading.Thread(target=self._carry, args=way) for way in ways]
+        for thread in self._threads[1:]:
+            thread.start()
+
+    def _carry(self, source, target):
+        while data := source.recv(1 << 16):
+            if not self.is_cut:
+                target.sendall(data)
+
+    def close(self):
+        for end in (self._outer, self._inner):
+            with contextlib.suppress(OSError):  # the client has closed its end
+                end.shutdown(socket.SHUT_RDWR)
+        for thread in self._threads:
+            thread.join()
+        self._outer.close()
+        self._inner.close()
+        self._folder.cleanup()
+
+
+@pytest.mark.real("time")
+def test_a_call_to_a_server_that_vanishes_ends(ask, nim, monkeypatch):
+    often = [("grpc.keepalive_time_ms", 1000), ("grpc.keepalive_timeout_ms", 200)]
+    monkeypatch.setattr(rpc_client, "KEEPALIVE", [*often, *rpc_client.KEEPALIVE[2:]])
+    search = IdleSearch()
+    running = RunningServer(search, slots=1)
+    cable = Cable(running.address)
+
+    def cut():
+        search.await_start()
+        cable.is_cut = True
+
+    cutting = threading.Thread(target=cut)
+    cutting.start()
+    with pytest.raises(ai.SearchError) as caught:
+        ask(cable.address, "best_turn", nim, time_s=LONG_S)
+    assert caught.value.reason == "UNAVAILABLE"  # not DEADLINE_EXCEEDED
+    cutting.join()
+    cable.close()
+    running.close()
+
+
+def test_the_server_allows_the_pings_of_the_clients():
+    ours, theirs = dict(rpc_client.KEEPALIVE), dict(app._OPTIONS)
+    assert ours["grpc.keepalive_time_ms"] > theirs["grpc.http2.min_recv_ping_interval_without_data_ms"]
+    assert ours["grpc.http2.max_pings_without_data"] == 0  # by default a call has two pings
 
 
 # ---- what cannot be sent, and answers that cannot be read
