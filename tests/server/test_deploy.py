@@ -139,6 +139,23 @@ def test_the_servers_of_compose():
     assert service["cap_drop"] == ["ALL"]
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("examples/deploy/Dockerfile.dockerignore", "{}"),  # the image's stage that builds copies all of the source
+        (".gitignore", "/{}/"),
+        ("MANIFEST.in", "prune {}"),
+    ],
+)
+def test_the_secrets_of_compose_stay_where_they_are(name, line):
+    (volume,) = [volume for volume in compose()["services"]["mexica-ai"]["volumes"] if "secrets" in volume]
+    assert volume.startswith("./secrets:")
+    path = ROOT / name
+    if name == ".gitignore" and not path.exists():
+        pytest.skip("not a checkout")
+    assert line.format("examples/deploy/secrets") in path.read_text().splitlines()
+
+
 def test_images_of_others_have_a_version():
     images = {service["image"] for service in compose()["services"].values()} - {"mexica-ai"}
     assert images
