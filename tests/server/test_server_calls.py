@@ -430,6 +430,7 @@ def test_games_and_engine(client):
     assert games["mexica"]["max_players"] == 4
     info = client.engine_info()
     assert info["caps"]["time_s"] == 60.0
+    assert (info["caps"]["request_bytes"], info["caps"]["record_bytes"]) == (1 << 16, 1 << 20)
     assert (info["lowest_level"], info["highest_level"]) == (1, 10)
     assert [weights["game"] for weights in info["weights"]] == ["coatl", "mexica", "tzolkin"]
     assert all(len(weights["sha256"]) == 64 for weights in info["weights"])

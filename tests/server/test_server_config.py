@@ -70,6 +70,11 @@ def test_nothing_gives_the_defaults():
     assert load_config(None, {"PATH": "/bin", "MEXICA_AI_NATIVE": "1"}, {"port": None}) == ServerConfig()
 
 
+def test_variables_of_other_commands_and_of_the_tests_are_no_faults():
+    names = "TOKEN", "VARIANT", "GAMES", "NATIVE", "BROWSER", "REQUIRE_BROWSER", "SEED", "WALKS", "WRITE_GOLDENS"
+    assert load_config(None, {f"MEXICA_AI_{name}": "x" for name in names}) == ServerConfig()
+
+
 def test_flags_go_before_the_environment_and_that_before_the_file(toml):
     path = toml("port = 1\nthreads = 2\nslots = 3\n")
     environ = {"MEXICA_AI_THREADS": "4", "MEXICA_AI_SLOTS": "5"}
