@@ -425,6 +425,11 @@ def test_the_comments_of_the_example_file_show_what_holds(monkeypatch):
     assert {"deadline_margin_s", "total_memory_mb", "grace_s"} <= set(shown)
 
 
+def test_operating_md_has_every_setting():
+    page = (ROOT / "docs" / "operating.md").read_text()
+    assert [name for name in FIELDS if not re.search(rf"\b{name}\b", page)] == []
+
+
 def test_http_is_as_safe_as_grpc():
     assert ServerConfig(http_port=0).http_host == "127.0.0.1"
     assert ServerConfig(http_host="0.0.0.0").http_port is None  # nothing listens there
