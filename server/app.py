@@ -48,6 +48,7 @@ _OPTIONS = [
     # keepalive fails.
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.ping_timeout_ms", 10_000),  # which gRPC 1.85 goes by, a minute by default
     # Clients may do the same; by default the connection of one that asks more often than every five minutes is closed.
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 20_000),
     # Calls that have not been taken up yet. Of more than these gRPC drops some at random, with CANCELLED; who may have

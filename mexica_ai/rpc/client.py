@@ -41,6 +41,7 @@ _UNREADABLE = "Exception deserializing response!"  # what grpc says of an answer
 KEEPALIVE = [
     ("grpc.keepalive_time_ms", 30_000),
     ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.ping_timeout_ms", 10_000),  # which gRPC 1.85 goes by, a minute by default
     ("grpc.http2.max_pings_without_data", 0),  # any number: a search may take long to answer
 ]
 

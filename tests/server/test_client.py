@@ -271,6 +271,9 @@ class Cable:
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
 
+    def cut(self):
+        self.is_cut = True
+
     def _accept(self):
         self._outer, _ = self._listener.accept()
         self._listener.close()  # nobody comes to the server again
@@ -295,24 +298,42 @@ class Cable:
         self._folder.cleanup()
 
 
+def sooner(options):
+    """Return options of a channel or a server by which a lost connection is noticed after two seconds."""
+    return [(name, value // 20 if "keepalive" in name or "ping_timeout" in name else value) for name, value in options]
+
+
 @pytest.mark.real("time")
 def test_a_call_to_a_server_that_vanishes_ends(ask, nim, monkeypatch):
-    often = [("grpc.keepalive_time_ms", 1000), ("grpc.keepalive_timeout_ms", 200)]
-    monkeypatch.setattr(rpc_client, "KEEPALIVE", [*often, *rpc_client.KEEPALIVE[2:]])
+    monkeypatch.setattr(rpc_client, "KEEPALIVE", sooner(rpc_client.KEEPALIVE))
     search = IdleSearch()
     running = RunningServer(search, slots=1)
     cable = Cable(running.address)
-
-    def cut():
-        search.await_start()
-        cable.is_cut = True
-
-    cutting = threading.Thread(target=cut)
+    cutting = threading.Thread(target=lambda: (search.await_start(), cable.cut()))
     cutting.start()
     with pytest.raises(ai.SearchError) as caught:
         ask(cable.address, "best_turn", nim, time_s=LONG_S)
     assert caught.value.reason == "UNAVAILABLE"  # not DEADLINE_EXCEEDED
     cutting.join()
+    cable.close()
+    running.close()
+
+
+@pytest.mark.real("time")
+def test_the_search_of_a_client_that_vanishes_ends(nim, monkeypatch):
+    monkeypatch.setattr(app, "_OPTIONS", sooner(app._OPTIONS))
+    search = IdleSearch()
+    running = RunningServer(search, slots=1)
+    cable = Cable(running.address)
+    with Client(cable.address) as client, ThreadPoolExecutor(1) as pool:
+        stop = ai.Stop()
+        asking = pool.submit(client.best_turn, nim, time_s=LONG_S, stop=stop)
+        search.await_start()
+        cable.cut()
+        search.await_end()
+        assert search.stop_reasons == ["stopped"]  # not "time"
+        stop.set()
+        assert asking.exception().reason == "CANCELLED"
     cable.close()
     running.close()
 
