@@ -235,7 +235,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             try:
                 self._scheduler.admission.check(call, settings)
             except (BusyError, DeadlineTooShortError):
-                if not self._is_seen_forced(request.position):
+                if not await self._is_seen_forced(request.position, call):
                     raise
         position = await self._lightly(call, _read_position, request.position)
         first_action_arguments(position, settings)  # before it waits for a slot
@@ -243,12 +243,12 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         level = strength.level_of(position.game, request)
         return Question(position, dataclasses.replace(settings, weights=weights, level=level), request.HasField("seed"))
 
-    def _is_seen_forced(self, message: engine_pb2.Position) -> bool:
+    async def _is_seen_forced(self, message: engine_pb2.Position, call: Call) -> bool:
         """Return whether a rejected call, if it is looked at, has only one legal turn, which needs no slot."""
         if message.ByteSize() > SMALL_BYTES or not self._scheduler.may_look():
             return False
         with contextlib.suppress(MexicaAIError):
-            return _read_position(message).is_forced
+            return (await self._lightly(call, _read_position, message)).is_forced
         return False
 
     def _message(
@@ -358,10 +358,11 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     async def _lightly(self, call: Call, function: Callable[[M], T], request: M, *, is_quick: bool = True) -> T:
         """Return `function(request)`; small requests are answered here, others in a worker thread.
 
-        If `is_quick` is false, always use a worker. For a typical position, switching to a worker and back
-        costs more than the work itself, above all while all cores search.
+        If `is_quick` is false, or the position is slow to read, always use a worker. For a typical position,
+        switching to a worker and back costs more than the work itself, above all while all cores search.
         """
-        if is_quick and request.ByteSize() <= SMALL_BYTES:
+        position = request if isinstance(request, engine_pb2.Position) else getattr(request, "position", None)
+        if is_quick and request.ByteSize() <= SMALL_BYTES and not _is_slow_to_read(position):
             return function(request)
         return await self._scheduler.light(call, function, request)
 
@@ -390,6 +391,14 @@ def _is_view(message: engine_pb2.Position) -> bool:
         return True  # it may be one
     position = message if game is None else getattr(message, game)
     return "viewer" in position.DESCRIPTOR.fields_by_name and position.HasField("viewer")
+
+
+def _is_slow_to_read(message: engine_pb2.Position | None) -> bool:
+    """Whether a position may hold what a seat of Coatl remembers: a deal that fits it is looked for, for up to a second."""
+    if message is None:
+        return False
+    text = message.json or message.compact
+    return bool(message.coatl.memory) or "coatl" in text or "\\" in text  # an escape may hide the name of the game
 
 
 def _turn_indices(request: engine_pb2.EvaluateRecordRequest) -> range:

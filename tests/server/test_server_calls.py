@@ -672,6 +672,39 @@ def test_actions_in_what_a_seat_sees_are_tried_beside_the_event_loop(server, mon
     assert threads[2] != "light"
 
 
+def test_positions_that_may_hold_memories_are_read_beside_the_event_loop(monkeypatch):
+    threads, read = [], wire.position_from_message
+
+    def noting(message, path="position"):
+        threads.append(threading.current_thread().name.partition("_")[0])
+        return read(message, path)
+
+    monkeypatch.setattr(wire, "position_from_message", noting)
+    position = ai.load(EXAMPLES / "coatl_midgame.json")
+    plain = wire.position_to_message(position.view(position.to_move))
+    remembering = engine_pb2.Position(coatl=plain.coatl)
+    remembering.coatl.memory.append("renew 0")
+    texts = [engine_pb2.Position(compact="coatl/1"), engine_pb2.Position(json=r'{"game": "\u0063oatl"}')]
+    search = IdleSearch()
+    running = RunningServer(search, slots=1, max_waiting=0)
+    try:
+        long_ = engine_pb2.BestTurnRequest(position=plain, limits=engine_pb2.Limits(time_s=20))
+        first = running.stub.BestTurn.future(long_)
+        search.await_start()
+        assert "light" not in threads
+        threads.clear()
+        for slow in (remembering, *texts):
+            running.stub.ValidatePosition(engine_pb2.ValidatePositionRequest(position=slow))
+            failure(running.stub.GetView, engine_pb2.GetViewRequest(position=slow))
+            failure(running.stub.LegalActions, engine_pb2.LegalActionsRequest(position=slow))
+        long_.position.CopyFrom(remembering)  # it is rejected, but might be forced
+        failure(running.stub.BestTurn, long_)
+        assert threads == ["light"] * 10
+        first.cancel()
+    finally:
+        running.close()
+
+
 @pytest.mark.real("ports")
 def test_one_callers_many_calls_let_others_through_and_are_limited(nim, monkeypatch):
     going, go = threading.Semaphore(0), threading.Event()
