@@ -237,8 +237,13 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             except (BusyError, DeadlineTooShortError):
                 if not await self._is_seen_forced(request.position, call):
                     raise
-        position = await self._lightly(call, _read_position, request.position)
-        first_action_arguments(position, settings)  # before it waits for a slot
+
+        def read(request: engine_pb2.BestTurnRequest | engine_pb2.AnalyzeRequest) -> Position:
+            position = _read_position(request.position)
+            first_action_arguments(position, settings)  # before it waits for a slot
+            return position
+
+        position = await self._lightly(call, read, request)
         weights = self._weights.get(position.game, request.weights)
         level = strength.level_of(position.game, request)
         return Question(position, dataclasses.replace(settings, weights=weights, level=level), request.HasField("seed"))

@@ -329,12 +329,14 @@ def first_action_arguments(position: Position, settings: SearchSettings) -> dict
     """
     if settings.allow is None and not settings.avoid:
         return {}
-    allow, avoid = (
-        None if texts is None else [position.legal_action(text, f"{name}[{index}]") for index, text in enumerate(texts)]
-        for name, texts in (("allow", settings.allow), ("avoid", settings.avoid))
-    )
-    legal = position.state.legal_actions()
-    if not any((allow is None or action in allow) and action not in (avoid or ()) for action in legal):
+    legal = frozenset(position.state.legal_actions())  # once: requests may name a thousand actions
+
+    def read(texts: Sequence[str], name: str) -> list[int]:
+        return [position.legal_action(text, f"{name}[{index}]", legal) for index, text in enumerate(texts)]
+
+    allow = None if settings.allow is None else read(settings.allow, "allow")
+    avoid = read(settings.avoid, "avoid")
+    if not (legal if allow is None else legal.intersection(allow)).difference(avoid):
         raise SearchError(
             "allow, avoid: leave no action with which the turn may begin; expected at least one of the "
             f"{len(legal)} legal ones",

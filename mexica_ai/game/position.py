@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from cext.core.contract.game import CHANCE, State
@@ -206,10 +206,13 @@ class Position:
         """Return the legal actions as data: what each names and costs, and in words; see `legal_actions`."""
         return details_of(self)
 
-    def legal_action(self, text: str, path: str = "action") -> int:
-        """Return an action that is legal now as the compiled layer has it; the errors of `push` name `path`."""
+    def legal_action(self, text: str, path: str = "action", listed: Collection[int] = ()) -> int:
+        """Return an action that is legal now as the compiled layer has it; the errors of `push` name `path`.
+
+        Those of `listed` are known to be legal.
+        """
         action = self._game.text.parse_action(text, path)
-        if not self._state.is_legal(action):
+        if action not in listed and not self._state.is_legal(action):
             raise self._illegal(self._state, text, path)
         return action
 

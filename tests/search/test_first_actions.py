@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 import mexica_ai as ai
+from cext.core.contract.game import State
 from cext.core.search.search import Search
 from mexica_ai.analysis.limits import Limits
-from mexica_ai.analysis.search import SearchRun
+from mexica_ai.analysis.search import SearchRun, first_action_arguments
 from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
@@ -172,6 +173,31 @@ def test_what_cannot_be_is_refused(options: dict[str, Any], error: Any, reason: 
     with pytest.raises(error, match=text) as caught:
         ai.best_turn(position, iterations=10, **options)
     assert reason in (None, caught.value.reason)
+
+
+class Counting:
+    """A state that counts how often its legal actions are listed; `is_legal` lists them, too."""
+
+    def __init__(self, state: State) -> None:
+        self._state, self.num_lists = state, 0
+
+    def legal_actions(self) -> list[int]:
+        self.num_lists += 1
+        return self._state.legal_actions()
+
+    def is_legal(self, action: int) -> bool:
+        self.num_lists += 1
+        return self._state.is_legal(action)
+
+
+def test_legal_actions_are_listed_once_however_many_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    position = ai.new_game("nim", piles=[3, 2])
+    state = Counting(position.state)
+    monkeypatch.setattr(position, "_state", state)
+    settings = SearchSettings(Limits(iterations=1), 1, allow=["take 1 1"] * 100, avoid=["take 1 2"] * 100)
+    arguments = first_action_arguments(position, settings)
+    assert [len(arguments[name]) for name in ("allow", "avoid")] == [100, 100]
+    assert state.num_lists == 1
 
 
 def test_the_compiled_search_checks_them_too() -> None:

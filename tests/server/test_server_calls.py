@@ -705,6 +705,23 @@ def test_positions_that_may_hold_memories_are_read_beside_the_event_loop(monkeyp
         running.close()
 
 
+def test_long_lists_of_first_actions_are_checked_beside_the_event_loop(server, nim, monkeypatch):
+    threads, check = [], service.first_action_arguments
+
+    def noting(position, settings):
+        threads.append(threading.current_thread().name.partition("_")[0])
+        return check(position, settings)
+
+    monkeypatch.setattr(service, "first_action_arguments", noting)
+    limits = engine_pb2.Limits(iterations=5)
+    request = engine_pb2.BestTurnRequest(position=wire.position_to_message(nim), limits=limits, allow=["take 1 1"])
+    assert server.stub.BestTurn(request).result.turn
+    assert threads.pop() != "light"
+    request.allow.extend(["take 1 1"] * 500)
+    assert server.stub.BestTurn(request).result.turn
+    assert threads == ["light"]
+
+
 @pytest.mark.real("ports")
 def test_one_callers_many_calls_let_others_through_and_are_limited(nim, monkeypatch):
     going, go = threading.Semaphore(0), threading.Event()
