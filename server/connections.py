@@ -7,6 +7,7 @@ takes Linux's /proc; elsewhere there is no cap.
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import logging
 import os
 import socket
@@ -53,7 +54,7 @@ class Connections:
     port : int
         The port that the server listens on.
     max_per_address : int
-        Connections that one address may have.
+        Connections that one address, or network of IPv6, may have.
     """
 
     def __init__(self, port: int, max_per_address: int) -> None:
@@ -111,7 +112,7 @@ class Connections:
                 found = known.get(descriptor)
                 if found is None or found.inode != status.st_ino:
                     self._num_noticed += 1
-                    address = self._peer_of(descriptor)
+                    address = network_of(self._peer_of(descriptor))
                     found = _Connection(status.st_ino, address, self._num_noticed)
                 self._known[descriptor] = found
 
@@ -131,6 +132,15 @@ class Connections:
                 copy.shutdown(socket.SHUT_RDWR)
                 return True
         return False
+
+
+def network_of(address: str) -> str:
+    """Return an address, or of IPv6 its network of 64 bits, since one host may use all the addresses of that."""
+    with contextlib.suppress(ValueError):  # no address of IPv6
+        found = ipaddress.IPv6Address(address)
+        if found.ipv4_mapped is None:
+            return f"{ipaddress.IPv6Address(found.packed[:8] + bytes(8))}/64"
+    return address
 
 
 def why_taken(host: str, port: int) -> str:

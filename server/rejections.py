@@ -12,7 +12,9 @@ import asyncio
 import contextlib
 import contextvars
 import math
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -23,6 +25,7 @@ from grpc_status import rpc_status
 from mexica_ai.io.errors import MexicaAIError, SearchError
 from mexica_ai.rpc import failures
 from mexica_ai.server import handlers
+from mexica_ai.server.connections import network_of
 from mexica_ai.server.handlers import Context, Continuation, Handler
 from mexica_ai.server.slots import MOVE_S, SLOTS_TAKEN, loop_time
 
@@ -70,15 +73,22 @@ ON_REJECTION: contextvars.ContextVar[Callable[[], None] | None] = contextvars.Co
 )
 """A callback for the rejection of the current call, called before the rejection is held."""
 
+HOLDING: contextvars.ContextVar[Callable[[], AbstractContextManager[None]]] = contextvars.ContextVar(
+    "mexica_ai_holding", default=contextlib.nullcontext
+)
+"""Makes the context in which the rejection of the current call is held; so its connection can give way to others."""
+
 _REJECTIONS: contextvars.ContextVar[RateLimiter | None] = contextvars.ContextVar("mexica_ai_rejections", default=None)
 _RETRIED = {grpc.StatusCode.UNAVAILABLE.value[0], grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]}
 _NO_RETRY = "-1"  # gRPC A6: the server asks for no retry
 _PACED = {grpc.StatusCode.UNAUTHENTICATED.value[0], grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]}
+_IPV6 = re.compile(r"ipv6:(?:%5B|\[)(.*?)(?:%5D|\])")  # as gRPC writes an address
 
 
 def caller_of(name: str, peer: str) -> str:
-    """Return who a caller is for rejections: its name, or the address of its connection without the port."""
-    return name or peer.rpartition(":")[0] or peer
+    """Return who a caller is for rejections: its name, or the address of its connection, of IPv6 the network."""
+    found = _IPV6.match(peer)
+    return name or (f"ipv6:{network_of(found[1])}" if found else peer.rpartition(":")[0] or peer)
 
 
 async def reject(context: Context, status: status_pb2.Status, caller: str) -> NoReturn:
@@ -91,7 +101,8 @@ async def reject(context: Context, status: status_pb2.Status, caller: str) -> No
         longest_s = MAX_HOLD_S if remaining_s is None else min(MAX_HOLD_S, remaining_s - MARGIN_S)
         hold_s = rejections.wait_s(caller, longest_s)
         if hold_s > 0:
-            await asyncio.sleep(hold_s)
+            with HOLDING.get()():
+                await asyncio.sleep(hold_s)
     await end(context, status)
 
 

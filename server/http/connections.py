@@ -7,9 +7,11 @@ module accepts them, and uvicorn only answers their requests.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import logging
 import socket
+from collections.abc import Iterator
 from typing import Any
 
 import h11
@@ -34,7 +36,7 @@ _logger = logging.getLogger("mexica_ai.server.http")
 
 
 class Connections:
-    """All connections of a server. If there are too many, the oldest one that waits for a request is closed.
+    """All connections of a server. If there are too many, one that waits is closed.
 
     Parameters
     ----------
@@ -85,22 +87,28 @@ class Connections:
                     self._make_room()
                 await asyncio.sleep(0)  # `sock_accept` lets nothing else run while more of them are there
         finally:
-            while self._make_room():
-                pass
+            for one in [one for one in self.open if one.is_waiting]:
+                one.drop()
 
-    def _make_room(self) -> bool:
-        """Close the oldest connection that waits for a request; return whether there is one."""
-        oldest = next((one for one in self.open if one.is_waiting), None)
-        if oldest is not None:
-            oldest.drop()
-        return oldest is not None
+    def _make_room(self) -> None:
+        """Close a connection that waits, if there is one: with a held rejection before others, then the oldest."""
+        waiting = (one for one in self.open if one.is_waiting)
+        first = min(waiting, key=lambda one: not one.is_held, default=None)
+        if first is not None:
+            first.drop()
 
 
 class Connection(H11Protocol):
     """One connection; it is closed if a request does not arrive as a whole in time.
 
     The state of its requests (`scope["state"]`) has `calls`, a set for tasks that are cancelled when the connection is
-    lost; `opened_s`, when it began; and `common_name`, that of the client's certificate, if it has one.
+    lost; `opened_s`, when it began; `drop`, which closes it; `holding`, a context in which it only waits for a rejection
+    that is held; and `common_name`, that of the client's certificate, if it has one.
+
+    Attributes
+    ----------
+    is_held : bool
+        Whether it only waits for a rejection.
     """
 
     def __init__(self, connections: Connections) -> None:
@@ -110,7 +118,9 @@ class Connection(H11Protocol):
         self._joining: asyncio.Task[object] | None = None
         self._limit: asyncio.TimerHandle | None = None
         self._calls: set[asyncio.Task[None]] = set()
-        self.app_state |= {"calls": self._calls, "opened_s": self.loop.time(), "drop": self.drop}
+        self.is_held = False
+        state = {"calls": self._calls, "opened_s": self.loop.time(), "drop": self.drop, "holding": self._holding}
+        self.app_state |= state
         self._set_limit(True)
         connections.open[self] = None
 
@@ -133,8 +143,16 @@ class Connection(H11Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the connection waits for (the rest of) a request, or is being closed."""
-        return self._limit is not None or self.transport.is_closing()
+        """Whether the connection waits for (the rest of) a request or a held rejection, or is being closed."""
+        return self.is_held or self.conn.their_state in (h11.IDLE, h11.SEND_BODY) or self.transport.is_closing()
+
+    @contextlib.contextmanager
+    def _holding(self) -> Iterator[None]:
+        self.is_held = True
+        try:
+            yield
+        finally:
+            self.is_held = False
 
     def drop(self) -> None:
         """Close the connection at once."""

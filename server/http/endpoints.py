@@ -27,7 +27,7 @@ from mexica_ai.server.http import messages, problems
 from mexica_ai.server.http.bodies import Body
 from mexica_ai.server.http.calls import Calls, Details, HttpContext, peer_of
 from mexica_ai.server.http.problems import Problem, RefusedError
-from mexica_ai.server.rejections import new_status
+from mexica_ai.server.rejections import HOLDING, new_status
 from mexica_ai.server.slots import loop_time
 from mexica_ai.server.workers import FairWorkers
 
@@ -90,6 +90,7 @@ class Endpoint:
             await error.response(request_id)(scope, receive, send)
             return
         context = HttpContext(peer_of(scope.get("client")), scope["state"].get("common_name"), deadline)
+        HOLDING.set(scope["state"]["holding"])
         texts = _Texts(self._workers, context.peer())
         reply = _Reply(self._method, headers, scope, receive, send, texts)
         task = asyncio.create_task(self._answer(scope, headers, request_id, context, receive, reply, texts))

@@ -10,7 +10,7 @@ import resource
 import pytest
 
 from mexica_ai.server import main
-from mexica_ai.server.connections import Connections
+from mexica_ai.server.connections import Connections, network_of
 
 
 def test_it_looks_where_no_descriptor_is_left(monkeypatch):
@@ -65,3 +65,17 @@ def test_a_server_takes_the_descriptors_that_it_may_have(monkeypatch, limits, wa
     monkeypatch.setattr(main, "_serve", end)
     assert main.serve(port=0) == 0
     assert asked == wanted
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("10.0.0.1", "10.0.0.1"),
+        ("::ffff:10.0.0.1", "::ffff:10.0.0.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::", "2001:db8:1:2::/64"),
+        ("", ""),
+    ],
+)
+def test_addresses_of_one_host_count_together(address, network):
+    assert network_of(address) == network

@@ -21,7 +21,10 @@ BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
 
 
 class App:
-    """Answers ``/`` when the body is there, and streams for ever at ``/stream``; notes bodies that do not come."""
+    """Answers ``/`` when the body is there, streams for ever at ``/stream``, and holds a rejection at ``/held``.
+
+    It notes bodies that do not come.
+    """
 
     def __init__(self):
         self.num_lost = 0
@@ -31,6 +34,11 @@ class App:
             await send({"type": "http.response.start", "status": 200, "headers": []})
             while await _goes_on(receive):
                 await send({"type": "http.response.body", "body": b"x", "more_body": True})
+            return
+        if scope["path"] == "/held":
+            with scope["state"]["holding"]():
+                while (await receive())["type"] != "http.disconnect":
+                    pass
             return
         while (message := await receive()).get("more_body"):
             pass
@@ -216,6 +224,40 @@ def test_of_too_many_the_oldest_that_waits_is_closed(run):
             each.close()
 
     run(test)
+
+
+@pytest.mark.parametrize("data", [HEAD.replace(b"/", b"/held", 1) + b"\r\n", BODY])
+def test_who_is_held_or_leaves_out_the_rest_of_a_body_makes_room(run, data):
+    async def test(connect, open_ones):
+        stream, stream_writer = await connect(HEAD.replace(b"/", b"/stream", 1) + b"\r\n")
+        others = [await connect(data) for _ in range(3)]
+        await asyncio.sleep(0.1)
+        started = now()
+        reader, writer = await connect(HEAD + b"\r\n")
+        assert b"200 OK" in await reader.readuntil(b"\r\n\r\n")
+        assert await ends(others[0][0]) < started + 1
+        assert await stream.read(1 << 16)
+        assert len(open_ones.open) == 4
+        for _, each in [*others, (stream, stream_writer), (reader, writer)]:
+            each.close()
+
+    run(test, options={"max_connections": 4, "limits_bodies": False})
+
+
+def test_who_is_held_makes_room_before_those_without_a_request(run):
+    async def test(connect, open_ones):
+        idle, _writer = await connect()
+        held, _other = await connect(HEAD.replace(b"/", b"/held", 1) + b"\r\n")
+        await asyncio.sleep(0.1)
+        assert len(open_ones.open) == 2
+        started = now()
+        reader, writer = await connect(HEAD + b"\r\n")
+        assert await ends(held) < started + 1
+        assert b"200 OK" in await reader.readuntil(b"\r\n\r\n")
+        assert not idle.at_eof()
+        writer.close()
+
+    run(test, options={"max_connections": 2})
 
 
 def test_a_handshake_that_does_not_come_is_counted_and_ends(run, tmp_path):

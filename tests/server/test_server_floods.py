@@ -19,6 +19,7 @@ import mexica_ai as ai
 from mexica_ai.rpc import wire
 from mexica_ai.server import app, rejections
 from mexica_ai.server.connections import CHECK_S
+from mexica_ai.server.http import door
 from mexica_ai.server.rejections import RateLimiter, caller_of
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
@@ -112,7 +113,8 @@ def run(coroutine):
     [
         ("me", "ipv4:10.0.0.1:5000", "me"),
         ("", "ipv4:10.0.0.1:5000", "ipv4:10.0.0.1"),
-        ("", "ipv6:[::1]:5000", "ipv6:[::1]"),
+        ("", "ipv6:[2001:db8::1]:5000", "ipv6:2001:db8::/64"),
+        ("", "ipv6:%5B2001:db8::2:3%5D:6000", "ipv6:2001:db8::/64"),
         ("", "unix:", "unix"),
         ("", "peer", "peer"),
     ],
@@ -136,6 +138,24 @@ def test_strangers_are_held_and_good_callers_answered(start_server, connect, mon
     # Within its deadline it is refused all the same.
     code, _, info, _ = failure(strangers.BestTurn, question(), metadata=metadata(WRONG), timeout=2.0)
     assert (code, info.reason) == (grpc.StatusCode.UNAUTHENTICATED, "WRONG_TOKEN")
+
+
+def test_strangers_whose_refusals_are_held_keep_nobody_from_http(start_server, monkeypatch):
+    monkeypatch.setattr(rejections, "REJECTIONS_PER_S", 0.001)
+    monkeypatch.setattr(rejections, "REJECTIONS_AT_ONCE", 0.0)
+    monkeypatch.setattr(door, "MAX_CONNECTIONS", 2)
+    server = start_server(http_port=0)
+    request = f"GET /v1/games HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {WRONG}\r\n\r\n".encode()
+    with server.http() as http:
+        assert http.get("/v1/games", headers=dict(metadata(WRONG))).status_code == 401
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):
+            stranger = stack.enter_context(socket.socket(socket.AF_UNIX))
+            stranger.connect(server.http_path)
+            stranger.sendall(request)
+        await_that(lambda: len(server._server._door.site.running) == 2)
+        with server.http() as http:
+            assert http.get("/healthz").status_code == 200
 
 
 def test_a_caller_has_a_number_of_calls_in_work(start_server, connect):
