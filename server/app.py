@@ -105,7 +105,7 @@ class Server:
         version = metadata.version("mexica-ai")
         self.metrics = make_metrics(config)
         self._tracing = make_tracing(config, version)
-        self._health = Health()
+        self._health = Health(config.max_connections_per_address)
         self.scheduler = Scheduler(config, self.metrics, make_run)
         slots = self.scheduler.admission.slots
         self.metrics.server(version, config.slots, lambda: slots.num_waiting, slots.busy_s)

@@ -3,7 +3,7 @@
 Every call costs the event loop some tenths of a millisecond, a rejected one too, and a flood does harm by the number of
 calls that wait for the loop at the same time. So a caller may have a bounded number of calls in work, and gets its
 rejections later if it has had many: a program that retries at once then slows down. Calls that are held cost only
-memory.
+memory, so their number is limited, too; beyond it rejections are sent at once.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ UNAUTHENTICATED = ""  # all callers without a valid token count as one caller
 REJECTIONS_PER_S = 50.0  # of one caller
 REJECTIONS_AT_ONCE = 100.0
 MAX_HOLD_S = 30.0
+MAX_HELD = 10_000  # rejections of all callers; each takes memory
 MARGIN_S = 0.1  # a rejection is sent this long before the call's deadline
 FIRST_BACKOFF_S, LAST_BACKOFF_S = 0.1, 2.0  # as in the published service config; they double
 JITTER = 1.2  # of the client's backoff, at most
@@ -78,7 +79,9 @@ HOLDING: contextvars.ContextVar[Callable[[], AbstractContextManager[None]]] = co
 )
 """Makes the context in which the rejection of the current call is held; so its connection can give way to others."""
 
-_REJECTIONS: contextvars.ContextVar[RateLimiter | None] = contextvars.ContextVar("mexica_ai_rejections", default=None)
+_PACING: contextvars.ContextVar[RejectionPacingInterceptor | None] = contextvars.ContextVar(
+    "mexica_ai_pacing", default=None
+)
 _RETRIED = {grpc.StatusCode.UNAVAILABLE.value[0], grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]}
 _NO_RETRY = "-1"  # gRPC A6: the server asks for no retry
 _PACED = {grpc.StatusCode.UNAUTHENTICATED.value[0], grpc.StatusCode.RESOURCE_EXHAUSTED.value[0]}
@@ -95,14 +98,11 @@ async def reject(context: Context, status: status_pb2.Status, caller: str) -> No
     """End a call with a status, held if the caller has had many rejections."""
     if leave := ON_REJECTION.get():
         leave()
-    rejections = _REJECTIONS.get()
-    if rejections is not None and status.code in _PACED:
+    pacing = _PACING.get()
+    if pacing is not None and status.code in _PACED:
         remaining_s = handlers.remaining_s(context)
         longest_s = MAX_HOLD_S if remaining_s is None else min(MAX_HOLD_S, remaining_s - MARGIN_S)
-        hold_s = rejections.wait_s(caller, longest_s)
-        if hold_s > 0:
-            with HOLDING.get()():
-                await asyncio.sleep(hold_s)
+        await pacing.hold(caller, longest_s)
     await end(context, status)
 
 
@@ -162,6 +162,19 @@ class RejectionPacingInterceptor(grpc.aio.ServerInterceptor):
 
     def __init__(self) -> None:
         self._rejections = RateLimiter(REJECTIONS_PER_S, REJECTIONS_AT_ONCE)
+        self._num_held = 0
+
+    async def hold(self, caller: str, longest_s: float) -> None:
+        """Hold a rejection if its caller has had many, for `longest_s` at most."""
+        hold_s = self._rejections.wait_s(caller, longest_s)
+        if hold_s <= 0 or self._num_held >= MAX_HELD:
+            return
+        self._num_held += 1
+        try:
+            with HOLDING.get()():
+                await asyncio.sleep(hold_s)
+        finally:
+            self._num_held -= 1
 
     async def intercept_service(
         self, continuation: Continuation, handler_call_details: grpc.HandlerCallDetails
@@ -171,7 +184,7 @@ class RejectionPacingInterceptor(grpc.aio.ServerInterceptor):
 
         @contextlib.asynccontextmanager
         async def around(_request: Any, _context: Context) -> AsyncIterator[None]:
-            _REJECTIONS.set(self._rejections)
+            _PACING.set(self)
             yield
 
         return handler and handlers.wrap(handler, around)

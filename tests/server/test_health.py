@@ -21,8 +21,8 @@ OF_ALL = health_pb2.HealthCheckRequest()
 class Watcher:
     """Notes what it is told. A slow one reads when it is let."""
 
-    def __init__(self, health, request=OF_ALL, is_slow=False):
-        self.seen = []
+    def __init__(self, health, request=OF_ALL, is_slow=False, address="10.0.0.1"):
+        self.seen, self.code, self._address = [], None, address
         self._may_read = asyncio.Event()
         if not is_slow:
             self._may_read.set()
@@ -38,6 +38,19 @@ class Watcher:
     async def abort(self, code):
         raise grpc.aio.AbortError(code)
 
+    async def abort_with_status(self, status):
+        self.code = status.code
+        raise grpc.aio.AbortError(status.code)
+
+    def peer(self):
+        return f"ipv4:{self._address}:5000"
+
+    def time_remaining(self):
+        return None
+
+    def invocation_metadata(self):
+        return ()
+
 
 async def turns():
     """Let all tasks go on that can."""
@@ -47,7 +60,7 @@ async def turns():
 
 def test_a_watcher_that_reads_nothing_keeps_no_other_waiting():
     async def play():
-        health = Health()
+        health = Health(2)
         health.serve(("", "one"))
         slow = Watcher(health, is_slow=True)
         await turns()
@@ -68,7 +81,7 @@ def test_a_watcher_that_reads_nothing_keeps_no_other_waiting():
 
 def test_services_that_there_are_not():
     async def play():
-        health = Health()
+        health = Health(2)
         unknown = health_pb2.HealthCheckRequest(service="one")
         watcher = Watcher(health, unknown)
         with pytest.raises(grpc.aio.AbortError):
@@ -79,6 +92,29 @@ def test_services_that_there_are_not():
         assert watcher.seen == [UNKNOWN, SERVING]
         assert (await health.Check(unknown, watcher)).status == SERVING
         watcher.task.cancel()
+
+    asyncio.run(play())
+
+
+def test_an_address_has_a_number_of_watchers_and_so_have_all(monkeypatch):
+    monkeypatch.setattr("mexica_ai.server.health.MAX_WATCHERS", 3)
+
+    async def play():
+        served = Health(2)
+        served.serve([""])
+        addresses = ["10.0.0.1"] * 3 + ["10.0.0.2"] * 2
+        watchers = [Watcher(served, address=address) for address in addresses]
+        await turns()
+        assert [watcher.seen for watcher in watchers] == [[SERVING], [SERVING], [], [SERVING], []]
+        assert {watchers[number].code for number in (2, 4)} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
+        watchers[0].task.cancel()
+        await turns()
+        watchers.append(Watcher(served))  # there is room again
+        await turns()
+        assert watchers[-1].seen == [SERVING]
+        for watcher in watchers:
+            watcher.task.cancel()
+        await asyncio.gather(*(watcher.task for watcher in watchers), return_exceptions=True)
 
     asyncio.run(play())
 

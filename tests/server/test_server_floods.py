@@ -108,6 +108,26 @@ def run(coroutine):
         loop.close()
 
 
+def test_rejections_beyond_a_number_are_not_held(monkeypatch):
+    monkeypatch.setattr(rejections, "REJECTIONS_PER_S", 0.001)
+    monkeypatch.setattr(rejections, "REJECTIONS_AT_ONCE", 0.0)
+    monkeypatch.setattr(rejections, "MAX_HELD", 2)
+
+    async def play():
+        pacing, loop = rejections.RejectionPacingInterceptor(), asyncio.get_running_loop()
+
+        async def held_s():
+            begin = loop.time()
+            await pacing.hold("a", 30.0)
+            return loop.time() - begin
+
+        for _ in range(2):  # the first call of all is not held
+            waits = await asyncio.gather(*(held_s() for _ in range(5)))
+            assert sorted(waits) == pytest.approx([0.0, 0.0, 0.0, 30.0, 30.0])
+
+    run(play())
+
+
 @pytest.mark.parametrize(
     ("name", "peer", "caller"),
     [
