@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
+import math
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -32,7 +32,7 @@ class ConcurrencyInterceptor(grpc.aio.ServerInterceptor):
     max_calls : int
         Of one caller.
     limiter : RateLimiter
-        Rate limit of the calls of one caller; faster calls wait, in work.
+        Rate limit of the calls of one caller; faster calls wait, in work, if their deadline lets them.
     metrics : Metrics
         Counts rejections.
     """
@@ -60,8 +60,9 @@ class ConcurrencyInterceptor(grpc.aio.ServerInterceptor):
             if self._has_too_many(caller):
                 await self._reject(request, context)
             with self._working(caller):
-                if caller and (wait_s := self._limiter.wait_s(caller, float("inf"))):
-                    await asyncio.sleep(wait_s)
+                longest_s = handlers.remaining_s(context)
+                if caller and not await self._limiter.wait(caller, math.inf if longest_s is None else longest_s):
+                    await self._refuse(context, "this caller's calls come too fast to wait within the deadline")
                 yield
 
         return handler and handlers.wrap(handler, around)
@@ -70,9 +71,10 @@ class ConcurrencyInterceptor(grpc.aio.ServerInterceptor):
         return bool(caller) and self._num_working[caller] >= self._max_calls
 
     async def _reject(self, _request: Any, context: Context) -> None:
-        error = BusyError(
-            f"{self._max_calls} calls of this caller are in work", reason="TOO_MANY_CALLS", retry_s=RETRY_S
-        )
+        await self._refuse(context, f"{self._max_calls} calls of this caller are in work")
+
+    async def _refuse(self, context: Context, problem: str) -> None:
+        error = BusyError(problem, reason="TOO_MANY_CALLS", retry_s=RETRY_S)
         self._metrics.rejected(error.reason)
         await reject(context, status_of(error), CALLER.get())
 

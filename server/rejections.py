@@ -68,6 +68,21 @@ class RateLimiter:
         self._next_at[caller] = next_at + self._step_s
         return max(0.0, next_at - now)
 
+    async def wait(self, caller: str, longest_s: float = math.inf) -> bool:
+        """Wait until it is this caller's turn; return at once, False, if that takes longer than `longest_s`.
+
+        A wait that is cancelled gives its turn back.
+        """
+        wait_s = self.wait_s(caller, longest_s)
+        if wait_s >= longest_s:
+            return False
+        try:
+            await asyncio.sleep(wait_s)
+        except asyncio.CancelledError:
+            self._next_at[caller] -= self._step_s
+            raise
+        return True
+
 
 ON_REJECTION: contextvars.ContextVar[Callable[[], None] | None] = contextvars.ContextVar(
     "mexica_ai_on_rejection", default=None

@@ -109,7 +109,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     ) -> engine_pb2.BestTurnsResponse:
         """Answer one of many requests; only if the server shuts down raise an error."""
         answer = engine_pb2.BestTurnsResponse(id=request.id[:MAX_ID_CHARS])
-        await asyncio.sleep(self._limiter.wait_s(caller_of(call.caller, call.peer), float("inf")))
+        await self._limiter.wait(caller_of(call.caller, call.peer))
         try:
             if isinstance(request, TooLong):
                 raise request.error

@@ -7,6 +7,7 @@ import select
 import socket
 import time
 from collections import Counter
+from types import SimpleNamespace
 
 import grpc
 import pytest
@@ -18,8 +19,11 @@ from virtual_clock import VirtualLoop
 import mexica_ai as ai
 from mexica_ai.rpc import wire
 from mexica_ai.server import app, rejections
+from mexica_ai.server.auth import CALLER
+from mexica_ai.server.concurrency import ConcurrencyInterceptor
 from mexica_ai.server.connections import CHECK_S
 from mexica_ai.server.http import door
+from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.rejections import RateLimiter, caller_of
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
@@ -83,6 +87,47 @@ def test_a_pace_lets_a_burst_through_and_spreads_the_rest():
         assert max(waits) == 0.45
         assert limiter.wait_s("a", 30.0) == pytest.approx(0.5)
         assert limiter.wait_s("a", -1.0) <= 0
+
+    run(play())
+
+
+def test_a_wait_that_is_cancelled_gives_its_turn_back():
+    async def play():
+        limiter = RateLimiter(per_s=10.0, burst=1.0)
+        for _ in range(100):
+            call = asyncio.ensure_future(limiter.wait("a"))
+            await asyncio.sleep(0.001)
+            call.cancel()
+            await asyncio.wait([call])
+        assert limiter.wait_s("a", 30.0) <= 0.2
+
+    run(play())
+
+
+def test_a_call_that_comes_too_fast_for_its_deadline_is_refused():
+    answered, refused = [], []
+
+    async def answer(request, _context):
+        answered.append(request)
+
+    async def found(_details):
+        return grpc.unary_unary_rpc_method_handler(answer)
+
+    async def abort(status):
+        refused.append(status.code)
+        raise grpc.aio.AbortError
+
+    async def play():
+        CALLER.set("a")
+        interceptor = ConcurrencyInterceptor(100, RateLimiter(per_s=1.0, burst=1.0), Metrics())
+        method = SimpleNamespace(method="/mexica_ai.v1.EngineService/LegalActions")
+        handler = await interceptor.intercept_service(found, method)
+        context = SimpleNamespace(time_remaining=lambda: 3.0, invocation_metadata=lambda: (), abort_with_status=abort)
+        calls = (handler.unary_unary(number, context) for number in range(8))
+        await asyncio.gather(*calls, return_exceptions=True)
+        # Two at once, and one after each of two seconds.
+        assert answered == [0, 1, 2, 3]
+        assert refused == [grpc.StatusCode.RESOURCE_EXHAUSTED] * 4
 
     run(play())
 
@@ -203,15 +248,16 @@ def test_a_caller_has_a_number_of_calls_in_work(start_server, connect):
     running[1].cancel()
 
 
-class SteppedLimiter:
+class SteppedLimiter(RateLimiter):
     """A limiter at which each caller has some calls at once, then one after a moment, and then none for an hour."""
 
     def __init__(self, at_once):
+        super().__init__(1.0, 1.0)
         self._at_once = at_once
         self.asked = Counter()
 
     def wait_s(self, caller, longest_s):
-        assert longest_s == float("inf")
+        super().wait_s(caller, longest_s)
         self.asked[caller] += 1
         late = self.asked[caller] - self._at_once
         return 0.0 if late <= 0 else 0.05 if late == 1 else 3600.0
