@@ -65,12 +65,13 @@ class Runner:
         """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Result] = loop.create_future()
+        refused = Stop()  # not the stop of the call, which may try again
 
         def work() -> None:
             run = None
             try:
                 run = self._make_run(position, settings)
-                with stop.calling(run.stop):
+                with stop.calling(run.stop), refused.calling(run.stop):
                     result = use(run)
             except BaseException as error:
                 loop.call_soon_threadsafe(answer.set_exception, error)
@@ -82,7 +83,7 @@ class Runner:
         try:
             search = self._workers.submit(work)
         except BusyError:
-            stop.set()  # the task is still queued for the next free worker, and must then end at once
+            refused.set()  # the task is still queued for the next free worker, and must then end at once
             self._admission.slots.give_back(ticket)
             raise
         self._searches[search] = ticket, stop

@@ -292,3 +292,23 @@ def test_without_threads_a_call_is_refused_and_its_slot_and_place_are_free_again
         assert await world.scheduler.light(Call("a"), int) == 0
 
     world.run(play())
+
+
+def test_a_patient_call_that_found_no_thread_is_searched_once_there_is_one(loop, monkeypatch):
+    world = World(loop, slots=1)
+    run, num_refused = loop.run_in_executor, 0
+
+    def refuse_at_first(executor, function, *args):
+        nonlocal num_refused
+        if num_refused < 2:
+            num_refused += 1
+            raise RuntimeError("can't start new thread")
+        return run(executor, function, *args)
+
+    monkeypatch.setattr(loop, "run_in_executor", refuse_at_first)
+
+    async def play():
+        result = await world.ask_patiently(time_s=0.5)
+        assert (result.stop_reason, result.seconds) == ("time", pytest.approx(0.5))
+
+    world.run(play())
