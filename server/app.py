@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Sequence
@@ -29,7 +30,9 @@ from mexica_ai.server.request_timeout import RequestTimeoutInterceptor
 from mexica_ai.server.runner import MakeRun, make_run
 from mexica_ai.server.scheduler import Scheduler
 from mexica_ai.server.service import MAX_REQUEST_BYTES, SERVICE_NAME, EngineService
+from mexica_ai.server.slots import BusyError
 from mexica_ai.server.tracing import make_tracing
+from mexica_ai.server.workers import Workers
 from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 if TYPE_CHECKING:
@@ -162,11 +165,15 @@ class Server:
     async def _guard(self, port: int) -> None:
         """Keep each address within its number of connections."""
         ports = [port, self._door.port] if self._door else [port]
-        doors = [Connections(port, self._config.max_connections_per_address) for port in ports]
-        while True:
-            await asyncio.sleep(CHECK_S)
-            for connections in doors:
-                connections.enforce()
+        connections = Connections(ports, self._config.max_connections_per_address)
+        workers = Workers(1, "guard")  # looking through thousands of descriptors takes tens of milliseconds
+        try:
+            while True:
+                await asyncio.sleep(CHECK_S)
+                with contextlib.suppress(BusyError):  # no thread: the next look may have one
+                    await workers.submit(connections.enforce)
+        finally:
+            workers.end()
 
     async def _watch_secrets(self) -> None:
         """Look for changed files of secrets, and from time to time at what an operator should know of them."""

@@ -13,6 +13,7 @@ import os
 import socket
 import stat
 from collections import defaultdict
+from collections.abc import Collection
 from typing import NamedTuple
 
 CHECK_S = 0.25  # how often connections are counted
@@ -22,7 +23,7 @@ _logger = logging.getLogger("mexica_ai.server")
 
 class _Connection(NamedTuple):
     inode: int
-    address: str  # of the peer; "" for what is no connection to the server
+    peer: tuple[int, str] | None  # the port of the server, and the address; None for what is no connection to it
     number: int  # in the order in which they were noticed
 
 
@@ -47,22 +48,22 @@ class _Spare:
 
 
 class Connections:
-    """The connections to one port of this process.
+    """The connections to some ports of this process.
 
     Parameters
     ----------
-    port : int
-        The port that the server listens on.
+    ports : collection of int
+        Those that the server listens on.
     max_per_address : int
-        Connections that one address, or network of IPv6, may have.
+        Connections to one port that one address, or network of IPv6, may have.
     """
 
-    def __init__(self, port: int, max_per_address: int) -> None:
-        self._port = port
+    def __init__(self, ports: Collection[int], max_per_address: int) -> None:
+        self._ports = ports
         self._max_per_address = max_per_address
         self._known: dict[int, _Connection] = {}
         self._num_noticed = 0
-        self._reported: set[str] = set()
+        self._reported: set[tuple[int, str]] = set()
         self._spare = _Spare()  # for looking when connections have taken all others
 
     def enforce(self) -> int:
@@ -80,25 +81,25 @@ class Connections:
         if len(names) <= self._max_per_address:
             return 0
         self._notice(sorted(map(int, names)))
-        of_address: dict[str, list[int]] = defaultdict(list)
+        of_peer: dict[tuple[int, str], list[int]] = defaultdict(list)
         for descriptor, found in self._known.items():
-            if found.address:
-                of_address[found.address].append(descriptor)
+            if found.peer:
+                of_peer[found.peer].append(descriptor)
         num_closed = 0
-        for address, descriptors in of_address.items():
+        for peer, descriptors in of_peer.items():
             descriptors.sort(key=lambda descriptor: self._known[descriptor].number)
             surplus = descriptors[self._max_per_address :]
             num_closed += sum(self._close(descriptor) for descriptor in surplus)
-            if surplus and address not in self._reported:
-                self._reported.add(address)  # once while it lasts
+            if surplus and peer not in self._reported:
+                self._reported.add(peer)  # once while it lasts
                 _logger.warning(
                     "an address has more than %d connections; the newest are closed",
                     self._max_per_address,
-                    extra={"fields": {"address": address}},
+                    extra={"fields": {"address": peer[1]}},
                 )
             elif not surplus:
-                self._reported.discard(address)
-        self._reported &= of_address.keys()
+                self._reported.discard(peer)
+        self._reported &= of_peer.keys()
         return num_closed
 
     def _notice(self, descriptors: list[int]) -> None:
@@ -112,18 +113,18 @@ class Connections:
                 found = known.get(descriptor)
                 if found is None or found.inode != status.st_ino:
                     self._num_noticed += 1
-                    address = network_of(self._peer_of(descriptor))
-                    found = _Connection(status.st_ino, address, self._num_noticed)
+                    found = _Connection(status.st_ino, self._peer_of(descriptor), self._num_noticed)
                 self._known[descriptor] = found
 
-    def _peer_of(self, descriptor: int) -> str:
+    def _peer_of(self, descriptor: int) -> tuple[int, str] | None:
         with socket.socket(fileno=os.dup(descriptor)) as copy:
-            if copy.family not in (socket.AF_INET, socket.AF_INET6) or copy.getsockname()[1] != self._port:
-                return ""
+            if copy.family not in (socket.AF_INET, socket.AF_INET6):
+                return None
+            port = copy.getsockname()[1]
             try:
-                return str(copy.getpeername()[0])
+                return (port, network_of(copy.getpeername()[0])) if port in self._ports else None
             except OSError:  # it listens, or is closed already
-                return ""
+                return None
 
     def _close(self, descriptor: int) -> bool:
         """Shut down a connection, which gRPC then closes; not another that has its descriptor by now."""

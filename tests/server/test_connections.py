@@ -16,7 +16,7 @@ from mexica_ai.server.connections import Connections, network_of
 def test_it_looks_where_no_descriptor_is_left(monkeypatch):
     looked, listdir = [], os.listdir
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    watched = Connections(1, max_per_address=1)
+    watched = Connections([1], max_per_address=1)
     monkeypatch.setattr(os, "listdir", lambda path: looked.append(listdir(path)) or looked[-1])
     with contextlib.ExitStack() as stack:
         stack.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
@@ -30,7 +30,7 @@ def test_it_looks_where_no_descriptor_is_left(monkeypatch):
 
 
 def test_a_look_that_fails_is_not_the_last(monkeypatch):
-    looked, watched = [], Connections(1, max_per_address=1)
+    looked, watched = [], Connections([1], max_per_address=1)
 
     def full(_path):
         looked.append("in vain")

@@ -5,6 +5,7 @@ import contextlib
 import logging
 import select
 import socket
+import threading
 import time
 from collections import Counter
 from types import SimpleNamespace
@@ -321,6 +322,24 @@ def test_the_newest_connections_of_an_address_are_closed(start_server, connect):
         assert early.LegalActions(legal()).actions
     # There is room again.
     assert connect(server).LegalActions(legal(), wait_for_ready=True, timeout=60).actions
+
+
+def test_connections_of_all_doors_are_counted_in_one_thread(start_server, monkeypatch):
+    made, threads = [], []
+
+    class Noting:
+        def __init__(self, ports, max_per_address):
+            made.append((ports, max_per_address))
+
+        def enforce(self):
+            threads.append(threading.current_thread().name.partition("_")[0])
+
+    monkeypatch.setattr(app, "Connections", Noting)
+    monkeypatch.setattr(app, "CHECK_S", 0.01)
+    start_server(http_port=0)
+    await_that(lambda: len(threads) > 1)
+    assert len(made) == 1
+    assert set(threads) == {"guard"}
 
 
 @pytest.mark.real("time")
