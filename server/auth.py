@@ -29,7 +29,7 @@ from mexica_ai.server.handlers import Context, Continuation, Handler
 from mexica_ai.server.rejections import UNAUTHENTICATED, end, new_status, reject
 
 CALLER: contextvars.ContextVar[str] = contextvars.ContextVar("mexica_ai_caller", default="")
-"""The caller of the current call: the name of its token, or else the common name of its certificate."""
+"""The caller of the current call: the name of its token, or else of its certificate."""
 
 OPEN_PREFIX = "/grpc.health.v1.Health/"  # methods that need no token
 RECHECK_S = 1.0  # shortest time between two checks whether a file has changed
@@ -166,8 +166,7 @@ class AuthInterceptor(grpc.aio.ServerInterceptor):
     ----------
     tokens : Tokens, optional
         If given, every method except health checks needs the metadata ``authorization: Bearer TOKEN``. If
-        not, all calls are accepted, and `CALLER` is the common name of the client's certificate, if it has
-        one.
+        not, all calls are accepted, and `CALLER` is the name of the client's certificate, if it has one.
     """
 
     def __init__(self, tokens: Tokens | None) -> None:
@@ -192,7 +191,7 @@ class AuthInterceptor(grpc.aio.ServerInterceptor):
         @contextlib.asynccontextmanager
         async def around(_request: Any, context: Context) -> AsyncIterator[_Call | None]:
             if token is None:
-                CALLER.set(_common_name(context))
+                CALLER.set(_name_of_certificate(context))
                 yield None
                 return
             async with self._ending_if_revoked(_Call(token), context) as call:
@@ -261,10 +260,15 @@ def _bearer_token(metadata: Iterable[tuple[str, str | bytes]] | None) -> str:
     return token.strip() if scheme.lower() == "bearer" else ""
 
 
-def _common_name(context: Context) -> str:
-    # The context holds only names of verified certificates.
-    name = next(iter(context.auth_context().get("x509_common_name") or ()), b"")
-    return name.decode(errors="replace")[:MAX_NAME_CHARS]
+def _name_of_certificate(context: Context) -> str:
+    """Return the common name of the client's certificate, else its first alternative name, else its fingerprint."""
+    found = context.auth_context()  # of verified certificates only
+    for key in ("x509_common_name", "x509_subject_alternative_name"):
+        name = next(iter(found.get(key) or ()), b"").decode(errors="replace")
+        if 0 < len(name) <= MAX_NAME_CHARS:
+            return name
+    pem = next(iter(found.get("x509_pem_cert") or ()), None)
+    return "" if pem is None else hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem.decode())).hexdigest()
 
 
 def _rejecting(reason: str, problem: str) -> Handler:

@@ -34,8 +34,8 @@ class HttpContext:
     ----------
     peer : str
         The client's address as gRPC writes it.
-    common_name : bytes, optional
-        That of the client's certificate, which has been verified.
+    names : mapping of str to bytes
+        Those of the client's certificate, which has been verified, as in the `auth_context` of gRPC.
     deadline : float, optional
         On the clock of the event loop.
 
@@ -51,8 +51,8 @@ class HttpContext:
 
     retries = False
 
-    def __init__(self, peer: str, common_name: bytes | None, deadline: float | None) -> None:
-        self._peer, self._common_name, self._deadline = peer, common_name, deadline
+    def __init__(self, peer: str, names: Mapping[str, Iterable[bytes]], deadline: float | None) -> None:
+        self._peer, self._names, self._deadline = peer, names, deadline
         self.read: Callable[[], Awaitable[Any]]
         self.status: status_pb2.Status | None = None
 
@@ -62,7 +62,7 @@ class HttpContext:
 
     def auth_context(self) -> Mapping[str, Iterable[bytes]]:
         """Return the names of the client's certificate."""
-        return {} if self._common_name is None else {"x509_common_name": [self._common_name]}
+        return self._names
 
     def time_remaining(self) -> float | None:
         """Return the seconds until the deadline, None without one."""

@@ -11,6 +11,7 @@ import contextlib
 import functools
 import logging
 import socket
+import ssl
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,6 +33,7 @@ OPTIONS: dict[str, Any] = {  # of uvicorn, for every application that serves the
     "log_level": "error",  # its warnings are of requests that strangers get wrong
 }
 
+_KINDS_OF_NAMES = ("DNS", "URI", "email", "IP Address")  # in a certificate: those that gRPC tells, too
 _logger = logging.getLogger("mexica_ai.server.http")
 
 
@@ -102,8 +104,8 @@ class Connection(H11Protocol):
     """One connection; it is closed if a request does not arrive as a whole in time.
 
     The state of its requests (`scope["state"]`) has `calls`, a set for tasks that are cancelled when the connection is
-    lost; `opened_s`, when it began; `drop`, which closes it; `holding`, a context in which it only waits for a rejection
-    that is held; and `common_name`, that of the client's certificate, if it has one.
+    lost; `opened_s`, when it began; `drop`, which closes it; `holding`, a context in which it waits for a held
+    rejection; and `names`, those of the client's certificate, if it has one.
 
     Attributes
     ----------
@@ -178,9 +180,14 @@ class Connection(H11Protocol):
         """Note whose certificate the client has, if it has one."""
         super().connection_made(transport)
         if certificate := transport.get_extra_info("peercert"):
-            names = [value for part in certificate["subject"] for key, value in part if key == "commonName"]
-            if names:
-                self.app_state["common_name"] = names[0].encode()
+            common = [value for part in certificate["subject"] for key, value in part if key == "commonName"]
+            others = [value for kind, value in certificate.get("subjectAltName", ()) if kind in _KINDS_OF_NAMES]
+            whole = ssl.DER_cert_to_PEM_cert(transport.get_extra_info("ssl_object").getpeercert(binary_form=True))
+            self.app_state["names"] = {  # as gRPC has them
+                "x509_common_name": [name.encode() for name in common],
+                "x509_subject_alternative_name": [name.encode() for name in others],
+                "x509_pem_cert": [whole.encode()],
+            }
 
     def handle_events(self) -> None:
         """Handle what has arrived."""

@@ -89,7 +89,7 @@ class Endpoint:
         except RefusedError as error:
             await error.response(request_id)(scope, receive, send)
             return
-        context = HttpContext(peer_of(scope.get("client")), scope["state"].get("common_name"), deadline)
+        context = HttpContext(peer_of(scope.get("client")), scope["state"].get("names", {}), deadline)
         HOLDING.set(scope["state"]["holding"])
         texts = _Texts(self._workers, context.peer())
         reply = _Reply(self._method, headers, scope, receive, send, texts)

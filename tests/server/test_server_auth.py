@@ -22,13 +22,14 @@ from types import SimpleNamespace
 import grpc
 import pytest
 from certificates import make_certificate
-from cryptography.hazmat.primitives import serialization
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
 from google.rpc import error_details_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from grpc_status import rpc_status
 from searching import fake_runs
-from servers import IdleSearch, await_that, on_a_socket
+from servers import IdleSearch, RunningServer, await_that, on_a_socket
 
 import mexica_ai as ai
 from mexica_ai.rpc import wire
@@ -194,6 +195,28 @@ def test_client_certificates(start_server, certificates, caplog):
         ):
             code, *_ = failure(call, message)
             assert code is grpc.StatusCode.UNAVAILABLE
+
+
+def test_certificates_without_a_common_name_name_their_callers_over_both_doors(stack, tmp_path, caplog):
+    caplog.set_level(logging.INFO, "mexica_ai")
+    authority = make_certificate(tmp_path, "ca")
+    make_certificate(tmp_path, "server", authority)
+    expected = []
+    for name, other_name in (("short", "spiffe://a/b"), ("long", "spiffe://a/" + 64 * "b")):
+        names = [x509.UniformResourceIdentifier(other_name)]
+        certificate, _ = make_certificate(tmp_path, name, authority, other_names=names)
+        expected += [other_name if name == "short" else certificate.fingerprint(hashes.SHA256()).hex()] * 2
+    fields = tls_fields(tmp_path, tls_client_ca=str(tmp_path / "ca.pem"))
+    server = stack.enter_context(contextlib.closing(RunningServer(None, http_port=0, **fields)))
+    for name in ("short", "long"):
+        options = [("grpc.ssl_target_name_override", "localhost")]
+        with grpc.secure_channel(server.address, credentials_of(tmp_path, name), options) as channel:
+            engine_pb2_grpc.EngineServiceStub(channel).ListGames(engine_pb2.ListGamesRequest(), timeout=60)
+        context = ssl.create_default_context(cafile=tmp_path / "ca.pem")
+        context.load_cert_chain(tmp_path / f"{name}.pem", tmp_path / f"{name}.key")
+        with server.http("https", verify=context) as http:
+            assert http.get("/v1/games").status_code == 200
+    assert [line["caller"] for line in logged_calls(caplog, 4)] == expected
 
 
 def test_a_token_is_needed_besides_a_certificate(start_server, certificates, tokens_file, caplog):
