@@ -158,9 +158,10 @@ class Site:
             try:
                 async with asyncio.timeout(REQUEST_S):
                     await send(message)
-            except TimeoutError:  # the client does not read
+            except TimeoutError:  # the client does not read; the rest is dropped, and the call cancelled
                 scope["state"]["drop"]()
-                raise
+                while (await receive())["type"] != "http.disconnect":
+                    pass
 
         await self._app(scope, receive_on, send_on)
 

@@ -1,5 +1,6 @@
 """What strangers send to the door for HTTP: it is refused, or held, and the server goes on."""
 
+import asyncio
 import contextlib
 import json
 import socket
@@ -9,13 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from servers import RunningServer
+from virtual_clock import VirtualLoop
 
 import mexica_ai as ai
 from mexica_ai.rpc import wire
 from mexica_ai.server import request_timeout
+from mexica_ai.server.config import ServerConfig
 from mexica_ai.server.http import messages, site
 from mexica_ai.server.http.connections import Connection
 from mexica_ai.server.service import MAX_REQUEST_BYTES
+from mexica_ai.server.workers import FairWorkers
 from mexica_ai.v1 import engine_pb2
 
 POST = "POST /v1/{} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -200,6 +204,44 @@ def test_who_does_not_read_is_disconnected(server, connect, monkeypatch):
         while more := client.recv(1 << 16):
             received += len(more)
     assert received < number * length
+
+
+def test_who_does_not_read_a_stream_is_no_fault_of_the_server(caplog):
+    class Endless:
+        async def call(self, details, context, reads):
+            while True:
+                yield engine_pb2.AnalyzeResponse()
+
+    async def play():
+        calls, gone = set(), asyncio.Event()
+
+        def lose():
+            for call in calls:
+                call.cancel()
+            gone.set()
+
+        def drop():
+            asyncio.get_running_loop().call_soon(lose)
+
+        async def receive():
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message):
+            if message["type"] == "http.response.body":
+                await gone.wait()
+
+        headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+        state = {"calls": calls, "drop": drop, "holding": contextlib.nullcontext, "opened_s": 0.0}
+        scope = {"type": "http", "method": "POST", "path": "/v1/analyze", "headers": headers, "query_string": b""}
+        served = site.methods(wire.MAX_BYTES, MAX_REQUEST_BYTES, frozenset())
+        door = site.Site(ServerConfig(http_port=0), Endless(), served, FairWorkers(1, "http"))
+        await asyncio.wait_for(door({**scope, "state": state}, receive, send), 2 * site.REQUEST_S)
+        assert gone.is_set()
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        runner.run(play())
+    assert not caplog.records
 
 
 @pytest.mark.parametrize(
