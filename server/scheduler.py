@@ -289,12 +289,13 @@ class Scheduler:
         self._runner.stop_all()
 
     async def close(self, grace_s: float) -> None:
-        """Start no more searches, give the running ones `grace_s` seconds, stop them, await their ends."""
+        """Start no more searches, give the running ones and light calls `grace_s` seconds, stop and await searches."""
         self._is_closed = True
         self.admission.slots.close()
         for workers in (self._light, self._single, self._records):
             workers.close()
-        await self._runner.close(grace_s)
+        light = (workers.finish(grace_s) for workers in (self._light, self._single))
+        await asyncio.gather(self._runner.close(grace_s), *light)
 
     def end_workers(self) -> None:
         """Let the worker threads end, once no call can come any more."""

@@ -75,6 +75,7 @@ class FairWorkers(Workers):
         super().__init__(number, name)
         self._places = FairSemaphore(number, max_waiting_per_caller, FULL_CALLERS * max_waiting_per_caller)
         self._metrics = metrics or Metrics()
+        self._calls: set[asyncio.Task[Any]] = set()  # waiting or in work
 
     async def run(self, caller: str, function: Callable[..., T], *args: Any) -> T:
         """Return `function(*args)`, once it is the caller's turn.
@@ -84,6 +85,20 @@ class FairWorkers(Workers):
         BusyError
             Too many calls wait, there are no threads, or the server shuts down.
         """
+        call = asyncio.current_task()
+        assert call is not None  # calls run in tasks
+        self._calls.add(call)
+        try:
+            return await self._run(caller, function, *args)
+        finally:
+            self._calls.discard(call)
+
+    async def finish(self, longest_s: float) -> None:
+        """Let the calls that are here now end within some time."""
+        if self._calls:
+            await asyncio.wait(self._calls, timeout=longest_s)
+
+    async def _run(self, caller: str, function: Callable[..., T], *args: Any) -> T:
         with self._metrics.noting_rejections():
             await self._places.take(caller)
         try:

@@ -271,6 +271,27 @@ def test_a_light_call_that_fails_after_its_caller_has_left_is_no_news(loop):
     gc.collect()  # what nobody retrieved is told to the loop now, which fails
 
 
+def test_the_end_waits_for_light_calls_as_for_searches(loop):
+    world = World(loop, light_workers=1)
+
+    def light(seconds):
+        return asyncio.ensure_future(world.scheduler.light(Call("a"), loop.sleep, seconds, Stop()))
+
+    async def play():
+        calls = [light(1.0), light(1.0)]
+        await asyncio.sleep(0.5)
+        await world.scheduler.close(5.0)
+        assert all(call.done() for call in calls)
+        assert loop.time() == pytest.approx(2.0)
+        late = light(3.0)
+        await asyncio.sleep(0)
+        await world.scheduler.close(1.0)
+        assert loop.time() == pytest.approx(3.0)
+        await late
+
+    world.run(play())
+
+
 # --- no threads
 
 
