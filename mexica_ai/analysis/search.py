@@ -331,12 +331,13 @@ def first_action_arguments(position: Position, settings: SearchSettings) -> dict
         return {}
     legal = frozenset(position.state.legal_actions())  # once: requests may name a thousand actions
 
-    def read(texts: Sequence[str], name: str) -> list[int]:
-        return [position.legal_action(text, f"{name}[{index}]", legal) for index, text in enumerate(texts)]
+    def read(texts: Sequence[str], name: str) -> frozenset[int]:
+        given = [position.legal_action(text, f"{name}[{index}]", legal) for index, text in enumerate(texts)]
+        return legal.intersection(given)  # no search considers what players would have to agree on
 
     allow = None if settings.allow is None else read(settings.allow, "allow")
     avoid = read(settings.avoid, "avoid")
-    if not (legal if allow is None else legal.intersection(allow)).difference(avoid):
+    if not (legal if allow is None else allow) - avoid:
         raise SearchError(
             "allow, avoid: leave no action with which the turn may begin; expected at least one of the "
             f"{len(legal)} legal ones",

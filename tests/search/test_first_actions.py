@@ -195,9 +195,24 @@ def test_legal_actions_are_listed_once_however_many_are_named(monkeypatch: pytes
     state = Counting(position.state)
     monkeypatch.setattr(position, "_state", state)
     settings = SearchSettings(Limits(iterations=1), 1, allow=["take 1 1"] * 100, avoid=["take 1 2"] * 100)
-    arguments = first_action_arguments(position, settings)
-    assert [len(arguments[name]) for name in ("allow", "avoid")] == [100, 100]
+    take, other = map(registry.get("nim").text.parse_action, ("take 1 1", "take 1 2"))
+    assert first_action_arguments(position, settings) == {"allow": {take}, "avoid": {other}}
     assert state.num_lists == 1
+
+
+def test_what_players_would_have_to_agree_on_is_no_first_action() -> None:
+    position = positions("mexica", 1)[0]
+    size = next(size for size in range(3, 13) if position.state.is_legal(_removal(size)))
+    agreed = f"remove {size}"
+    assert agreed not in position.legal_actions()
+    with pytest.raises(ai.SearchError) as caught:
+        searched(position, allow=[agreed])
+    assert caught.value.reason == "NO_FIRST_ACTION"
+    assert searched(position, avoid=[agreed]).turn == searched(position).turn
+
+
+def _removal(size: int) -> int:
+    return registry.get("mexica").text.parse_action(f"remove {size}")
 
 
 def test_the_compiled_search_checks_them_too() -> None:
