@@ -99,15 +99,15 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
     ) -> AsyncGenerator[engine_pb2.BestTurnsResponse, None]:
         """Search many positions; see engine.proto."""
         call = _call(context)
-        answer = functools.partial(self._answer_one, call)
+        answer = functools.partial(self._answer_one, call, asyncio.Lock())
         async with contextlib.aclosing(batches.answer_each(requests, answer, 2 * self._config.slots)) as answers:
             async for message in answers:
                 yield message
 
     async def _answer_one(
-        self, call: Call, request: engine_pb2.BestTurnsRequest | TooLong
+        self, call: Call, reading: asyncio.Lock, request: engine_pb2.BestTurnsRequest | TooLong
     ) -> engine_pb2.BestTurnsResponse:
-        """Answer one of many requests; only if the server shuts down raise an error."""
+        """Answer one of many requests, which are read one by one; only if the server shuts down raise an error."""
         answer = engine_pb2.BestTurnsResponse(id=request.id[:MAX_ID_CHARS])
         await self._limiter.wait(caller_of(call.caller, call.peer))
         try:
@@ -120,7 +120,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
                     path="id",
                 )
             with paths.naming(paths.within("search")):
-                question = await self._read(request.search, call, is_patient=True)
+                async with reading:  # those of one call do not fill the queue for the threads
+                    question = await self._read(request.search, call, is_patient=True)
             result = await self._scheduler.search_patiently(question, call)
             answer.result.CopyFrom(self._message(question, result, request.search))
         except Exception as error:
@@ -399,7 +400,7 @@ def _is_view(message: engine_pb2.Position) -> bool:
 
 
 def _is_slow_to_read(message: engine_pb2.Position | None) -> bool:
-    """Whether a position may hold what a seat of Coatl remembers: a deal that fits it is looked for, for up to a second."""
+    """Whether a position may hold what a seat of Coatl remembers; looking for a deal that fits it may take a second."""
     if message is None:
         return False
     text = message.json or message.compact

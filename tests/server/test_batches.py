@@ -66,6 +66,17 @@ def test_each_position_is_answered_as_by_a_call_of_its_own(server, positions):
     assert turns_of(asyncio.run(ask())) == [result.turn for result in alone]
 
 
+def test_long_requests_of_one_call_do_not_refuse_each_other():
+    server = RunningServer(IdleSearch(), slots=4, light_workers=1, max_waiting_per_caller=1)
+    long_ = request(time_s=0.01)
+    long_.search.position.json = json.dumps(ai.new_game("nim").to_json()) + 5000 * " "
+    try:
+        answers = list(server.stub.BestTurns(iter([long_] * 8), timeout=60))
+        assert [answer.HasField("result") for answer in answers] == [True] * 8
+    finally:
+        server.close()
+
+
 def test_what_reading_positions_raises_comes_after_the_results_before(server):
     def positions():
         yield ai.new_game("nim", piles=[3, 4, 5])
