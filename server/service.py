@@ -49,6 +49,11 @@ MAX_CHECKS = 10  # of a turn of a record
 MAX_ID_CHARS = 64  # of the id of one of many requests
 
 _ANALYSIS_ID = re.compile(r"[A-Za-z0-9._-]{0,64}")
+_REMEMBERING = tuple(  # games
+    field.name
+    for field in engine_pb2.Position.DESCRIPTOR.fields
+    if field.message_type and "memory" in field.message_type.fields_by_name
+)
 
 M = TypeVar("M", bound=Message)
 T = TypeVar("T")
@@ -400,11 +405,12 @@ def _is_view(message: engine_pb2.Position) -> bool:
 
 
 def _is_slow_to_read(message: engine_pb2.Position | None) -> bool:
-    """Whether a position may hold what a seat of Coatl remembers; looking for a deal that fits it may take a second."""
+    """Whether a position may hold what a seat remembers; looking for a deal that fits it may take a second."""
     if message is None:
         return False
     text = message.json or message.compact
-    return bool(message.coatl.memory) or "coatl" in text or "\\" in text  # an escape may hide the name of the game
+    found = (getattr(message, game).memory or game in text for game in _REMEMBERING)
+    return any(found) or "\\" in text  # an escape may hide the name of the game
 
 
 def _turn_indices(request: engine_pb2.EvaluateRecordRequest) -> range:
