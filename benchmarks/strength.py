@@ -78,7 +78,8 @@ SHAPES = {
         "rival?": str,  # in words, where the spec of the others does not say it
     },
     "levels": HEAD
-    | {"levels": [{"level": int, "games": int, "elo": [Nullable(float)], "settings?": [Nullable(float)]}], "build?": str},
+    | {"build?": str}
+    | {"levels": [{"level": int, "games": int, "elo": [Nullable(float)], "settings?": [Nullable(float)]}]},
     "ladder": {key: shape for key, shape in HEAD.items() if key not in ("commit", "machine")}
     | {
         "players": int,
@@ -441,8 +442,10 @@ def page(results, shipped, steps):
 
 
 def played_by(result):
-    """Return the commit, the builds if there are several, and the machine of a result; of a ladder, whose games may be of
-    many machines, the builds."""
+    """Return the commit, the builds if there are several, and the machine of a result.
+
+    Of a ladder, whose games may be of many machines, the builds.
+    """
     if result["kind"] == "ladder":
         return "; ".join(result["builds"])
     builds = f" (builds: {result['build']})" if ";" in result.get("build", "") else ""

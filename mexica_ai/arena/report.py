@@ -125,8 +125,9 @@ def collect(games: Iterable[tuple[Tournament, dict[str, Any]]], luck: Luck | Non
         build = record.get("build", "")
         if key in seen and seen[key] != build:
             raise NotationError(
-                f"journals: game {arena['number']} of block {arena['block']} is there twice, played by {quote(build)} and "
-                f"by {quote(seen[key])}; expected journals of one build (`mexica-ai arena ladder` tells builds apart)",
+                f"journals: game {arena['number']} of block {arena['block']} is there twice, played by {quote(build)} "
+                f"and by {quote(seen[key])}; expected journals of one build (`mexica-ai arena ladder` tells builds "
+                "apart)",
                 reason="OTHER_TOURNAMENT",
             )
         if key in seen:

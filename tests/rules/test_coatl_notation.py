@@ -768,7 +768,8 @@ def test_more_prophecies_than_the_game_has_are_refused_whatever_the_deck():
     data = new_game(4)
     hidden = [{"hand": ["?"] * 5, "discarded": ["?"] * number} for number in (9, 10, 11)]
     own = {"hand": ["P00", "P01", "P02", "P03", "P04"], "discarded": []}
-    seats = [seat | {"tokens": ["perfect", "promise"], **cards} for seat, cards in zip(data["seats"], [own, *hidden])]
+    spent = {"tokens": ["perfect", "promise"]}
+    seats = [seat | spent | cards for seat, cards in zip(data["seats"], [own, *hidden], strict=True)]
     data |= {"viewer": 0, "phase": "turn", "round": 9, "seats": seats, "deck": -2}
     data["display"] = ["P05", "P06", "P07", "P08", "P09", "P10"]
     assert ("$.deck", "DECK_COUNT") in violations(data)

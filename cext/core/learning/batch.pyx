@@ -382,8 +382,8 @@ cdef class Batch:
         Raises
         ------
         SearchError
-            The batch has no lists of legal actions (INVALID_OPTION). A method of a game in Python has failed (GAME_FAULT):
-            all games are lost then, until `restart`.
+            The batch has no lists of legal actions (INVALID_OPTION). A method of a game in Python has failed
+            (GAME_FAULT): all games are lost then, until `restart`.
         ValueError
             `actions` has another shape, or an action is out of range or not legal. Nothing is played then.
 

@@ -32,7 +32,11 @@ SCHEMA = Schema(
         Field("phase", (6,), "1 for keep, turn, placing, picking, advance, over"),
         Field("start_player", (SEATS,), "1 for the starting player"),
         Field("start_space", (SEATS,), "1 for the seat on the starting player space"),
-        Field("last_gear", (6,), "1 for the gear where this turn placed last, or took a worker without an action; 5 is the starting space"),
+        Field(
+            "last_gear",
+            (6,),
+            "1 for the gear where this turn placed last, or took a worker without an action; 5 is the starting space",
+        ),
         Field("last_space", (13,), "1 for the space where it took a worker without an action; 0 while it places"),
         Field(
             "pending",
