@@ -1,5 +1,6 @@
-"""The process of the page, and a client that speaks to it as the page's scripts do."""
+"""The page, in a process of its own or in that of a test, and a client that speaks to it as the page's scripts do."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -12,11 +13,40 @@ import time
 import httpx
 
 import mexica_ai as ai
+from mexica_ai.web.app import Site, make_app
+from mexica_ai.web.journal import Folder
 
 START_S, END_S, WAIT_S = 120, 15, 60  # a busy machine is slow
 
 
-class Process:
+class Speaker:
+    """What asks the page as its scripts do, by its method `request`."""
+
+    def call(self, method, path, data=None, status=200, **options):
+        """Send a request as the page does, and return what the answer says."""
+        if method != "GET":
+            options = {"content": json.dumps(data if data is not None else {}), **options}
+            options["headers"] = {"Content-Type": "application/json", **options.get("headers", {})}
+        answer = self.request(method, path, **options)
+        assert answer.status_code == status, (answer.status_code, answer.text[:500])
+        return answer.json() if "json" in answer.headers.get("content-type", "") else answer.text
+
+    def new(self, game="nim", **data):
+        return self.call("POST", "/api/games", {"game": game, **data}, 201)
+
+    def game(self, snapshot, **query):
+        return self.call("GET", f"/api/games/{snapshot['id']}", params=query)
+
+    def play(self, snapshot, *actions, viewer=None):
+        data = {"version": snapshot["version"], "viewer": viewer, "actions": list(actions)}
+        return self.call("POST", f"/api/games/{snapshot['id']}/turn", data)
+
+    def command(self, snapshot, status=200, **data):
+        data = {"version": snapshot["version"], **data}
+        return self.call("POST", f"/api/games/{snapshot['id']}/turn", data, status)
+
+
+class Process(Speaker):
     """`mexica-ai web` on a free port, with a session of its own."""
 
     def __init__(self, folder, *options, environment=None, opens=False, client=True):
@@ -45,28 +75,8 @@ class Process:
     def new_client(self, **options):
         return httpx.Client(base_url=self.base, timeout=WAIT_S, **options)
 
-    def call(self, method, path, data=None, status=200, **options):
-        """Send a request as the page does, and return what the answer says."""
-        if method != "GET":
-            options = {"content": json.dumps(data if data is not None else {}), **options}
-            options["headers"] = {"Content-Type": "application/json", **options.get("headers", {})}
-        answer = self.client.request(method, path, **options)
-        assert answer.status_code == status, (answer.status_code, answer.text[:500])
-        return answer.json() if "json" in answer.headers.get("content-type", "") else answer.text
-
-    def new(self, game="nim", **data):
-        return self.call("POST", "/api/games", {"game": game, **data}, 201)
-
-    def game(self, snapshot, **query):
-        return self.call("GET", f"/api/games/{snapshot['id']}", params=query)
-
-    def play(self, snapshot, *actions, viewer=None):
-        data = {"version": snapshot["version"], "viewer": viewer, "actions": list(actions)}
-        return self.call("POST", f"/api/games/{snapshot['id']}/turn", data)
-
-    def command(self, snapshot, status=200, **data):
-        data = {"version": snapshot["version"], **data}
-        return self.call("POST", f"/api/games/{snapshot['id']}/turn", data, status)
+    def request(self, *args, **options):
+        return self.client.request(*args, **options)
 
     def await_game(self, snapshot, is_so, **query):
         """Return the first snapshot of which something is so."""
@@ -98,6 +108,27 @@ class Process:
         if self._process.poll() is None:
             self.kill()
         self._process.stdout.close()
+
+
+class PageHere(Speaker):
+    """The page over a folder, in the process of a test and without its doors; it goes on during requests only."""
+
+    def __init__(self, folder):
+        self._loop, self._folder = asyncio.new_event_loop(), Folder(folder)
+        self._site = Site(self._folder, None, {})
+        transport = httpx.ASGITransport(make_app(self._site), raise_app_exceptions=False)
+        self._client = httpx.AsyncClient(transport=transport, base_url="http://page")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc_info):
+        self._loop.run_until_complete(self._site.jobs.close())
+        self._folder.close()
+        self._loop.close()
+
+    def request(self, *args, **options):
+        return self._loop.run_until_complete(self._client.request(*args, **options))
 
 
 def events_of(lines):

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from pages import PERSON, Process
+from pages import PERSON, PageHere, Process
 
 from mexica_ai.game import registry, teaching
 from mexica_ai.game.phrases import phrase
@@ -136,17 +136,16 @@ def test_what_is_done_of_a_step_is_pointed_at_no_more(page):
     assert draft(page, now, "add 1 right K")["guide"]["done"] == ["stored:0:body:K"]
 
 
-def test_a_guide_goes_on_after_a_restart(start):
-    site = start()
-    now = guided(site, "nim")
-    now = follow(site, now, "take 1 1")
-    left = site.command(guided(site, "nim"), play_on=True)
-    site.kill()
-    site = start()
-    again = site.game(now)
-    assert (again["guide"], again["waiting"]) == ({"step": 1, "of": 3, "done": []}, "person")
-    assert follow(site, again, "take 1 2")["guide"]["step"] == 2
-    assert site.game(left)["guide"] is None
+def test_a_guide_goes_on_after_a_restart(tmp_path):
+    with PageHere(tmp_path) as site:
+        now = guided(site, "nim")
+        now = follow(site, now, "take 1 1")
+        left = site.command(guided(site, "nim"), play_on=True)
+    with PageHere(tmp_path) as site:
+        again = site.game(now)
+        assert (again["guide"], again["waiting"]) == ({"step": 1, "of": 3, "done": []}, "person")
+        assert follow(site, again, "take 1 2")["guide"]["step"] == 2
+        assert site.game(left)["guide"] is None
 
 
 def test_a_guide_shows_the_view_of_the_learner(page):

@@ -7,7 +7,6 @@ import shutil
 import socket
 import ssl
 import stat
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,27 +14,23 @@ from pathlib import Path
 import httpx
 import pytest
 from certificates import make_certificate
-from pages import PERSON, engine
+from pages import PERSON, PageHere, engine
 
 from mexica_ai.cli.main import main
 
 
-def refused(*args):
-    """Return the exit code of the command that refuses to run, and what it says."""
-    command = [sys.executable, "-P", "-m", "mexica_ai", "web", "--no-open", *map(str, args)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.stdout == ""
-    return done.returncode, done.stderr
-
-
-def test_a_folder_and_a_port_are_for_one_process(start, tmp_path):
+def test_a_folder_and_a_port_are_for_one_process(start, tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)  # that of the tests stays
     page = start()
-    code, message = refused("--port", 0, "--games", page.folder)
-    assert code == 2
-    assert f"another `mexica-ai web` uses {page.folder}" in message
-    code, message = refused("--port", page.port, "--games", tmp_path / "other")
-    assert code == 1
-    assert message == f"mexica-ai: error: cannot listen on 127.0.0.1:{page.port}: Address already in use\n"
+    assert main(["web", "--no-open", "--port", "0", "--games", str(page.folder)]) == 2
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert f"another `mexica-ai web` uses {page.folder}" in err
+    assert main(["web", "--no-open", "--port", str(page.port), "--games", str(tmp_path / "other")]) == 1
+    assert capfd.readouterr() == (
+        "",
+        f"mexica-ai: error: cannot listen on 127.0.0.1:{page.port}: Address already in use\n",
+    )
 
 
 @pytest.mark.real("processes")
@@ -161,37 +156,35 @@ def test_connections_without_a_request_do_not_hold_up_the_page(start):
     assert page.log.read_text() == ""
 
 
-def test_there_are_only_so_many_games(start):
-    page = start()
-    first = page.new(seats=[PERSON, PERSON])
-    page.kill()
-    file = page.folder / f"{first['id']}.jsonl"
+def test_there_are_only_so_many_games(tmp_path):
+    with PageHere(tmp_path) as page:
+        first = page.new(seats=[PERSON, PERSON])
+    file = tmp_path / f"{first['id']}.jsonl"
     for number in range(99):
-        shutil.copy(file, page.folder / f"{number:032x}.jsonl")
-    page = start()
-    refused = page.call("POST", "/api/games", {"game": "nim"}, 429)
-    assert refused["reason"] == "TOO_MANY_GAMES"
-    assert len(page.call("GET", "/api/games")["games"]) == 100
-    page.call("DELETE", f"/api/games/{first['id']}", status=204)
-    assert not file.exists()
-    page.call("GET", f"/api/games/{first['id']}", status=404)
-    last = page.new(seats=[PERSON, engine()])
-    listed = page.call("GET", "/api/games")["games"]
-    assert len(listed) == 100
-    assert listed[0]["id"] == last["id"]
+        shutil.copy(file, tmp_path / f"{number:032x}.jsonl")
+    with PageHere(tmp_path) as page:
+        refused = page.call("POST", "/api/games", {"game": "nim"}, 429)
+        assert refused["reason"] == "TOO_MANY_GAMES"
+        assert len(page.call("GET", "/api/games")["games"]) == 100
+        page.call("DELETE", f"/api/games/{first['id']}", status=204)
+        assert not file.exists()
+        page.call("GET", f"/api/games/{first['id']}", status=404)
+        last = page.new(seats=[PERSON, engine()])
+        listed = page.call("GET", "/api/games")["games"]
+        assert len(listed) == 100
+        assert listed[0]["id"] == last["id"]
 
 
-def test_a_game_whose_file_is_damaged_does_not_hide_the_others(start):
-    page = start()
-    good, bad = page.new(), page.new()
-    page.kill()
-    with (page.folder / f"{bad['id']}.jsonl").open("a") as file:
+def test_a_game_whose_file_is_damaged_does_not_hide_the_others(tmp_path):
+    with PageHere(tmp_path) as page:
+        good, bad = page.new(), page.new()
+    with (tmp_path / f"{bad['id']}.jsonl").open("a") as file:
         file.write('{"turn": ["take 9 9"]}\n')
-    (page.folder / "notes.txt").write_text("mine")
-    again = start()
-    listed = {game["id"]: game for game in again.call("GET", "/api/games")["games"]}
-    assert listed.keys() == {good["id"], bad["id"]}
-    assert "error" in listed[bad["id"]]
-    refused = again.call("GET", f"/api/games/{bad['id']}", status=422)
-    assert refused["reason"] == "BAD_JOURNAL"
-    assert (page.folder / "notes.txt").read_text() == "mine"
+    (tmp_path / "notes.txt").write_text("mine")
+    with PageHere(tmp_path) as page:
+        listed = {game["id"]: game for game in page.call("GET", "/api/games")["games"]}
+        assert listed.keys() == {good["id"], bad["id"]}
+        assert "error" in listed[bad["id"]]
+        refused = page.call("GET", f"/api/games/{bad['id']}", status=422)
+        assert refused["reason"] == "BAD_JOURNAL"
+    assert (tmp_path / "notes.txt").read_text() == "mine"

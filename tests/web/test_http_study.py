@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from pages import NIM, PERSON, engine
+from pages import NIM, PERSON, PageHere, engine
 from played_games import records_of
 
 import mexica_ai as ai
@@ -32,31 +32,30 @@ def lines_of(snapshot):
     return {line["path"]: [turn["text"] for turn in line["turns"]] for line in snapshot["lines"]}
 
 
-def test_lines_are_kept_in_the_game_and_its_record(start):
-    site = start()
-    game = opened(site)
-    assert (game["lines"], game["comments"]) == ([], {})
-    game = note(site, game, do="add", line="", at=0, turns=[["take 3 2"], ["take 1 1"]])
-    game = note(site, game, do="add", line="1", at=1, turns=[["take 2 1"]])
-    assert lines_of(game) == {"1": ["take 3 2", "take 1 1"], "1.1": ["take 2 1"]}
-    assert (game["lines"][0]["at"], game["lines"][1]["at"], game["lines"][0]["turns"][0]["seat"]) == (0, 1, 0)
-    assert "2" in game["lines"][0]["turns"][0]["words"]
-    game = note(site, game, do="comment", line="1", at=1, text="one pile")
-    game = note(site, game, do="comment", line="", at=2, text="why not?")
-    assert (game["lines"][0]["turns"][0]["comment"], game["comments"]) == ("one pile", {"2": "why not?"})
-    record = exported(site, game)
-    assert [one["turns"] for one in record["variations"]] == [[["take 3 2"], ["take 1 1"]]]
-    assert (record["comments"], record["variations"][0]["comments"]) == (["", "why not?", ""], ["one pile", ""])
-    # The record brings them into another game, and the journal into the next process.
-    assert opened(site, record)["lines"] == game["lines"]
-    site.kill()
-    site = start()
-    again = site.game(game)
-    assert (again["lines"], again["comments"]) == (game["lines"], game["comments"])
-    again = note(site, again, do="remove", line="1.1", at=0)
-    again = note(site, again, do="comment", line="", at=2, text="")
-    assert (lines_of(again), again["comments"]) == ({"1": ["take 3 2", "take 1 1"]}, {})
-    assert lines_of(note(site, again, do="remove", line="1", at=1)) == {"1": ["take 3 2"]}
+def test_lines_are_kept_in_the_game_and_its_record(tmp_path):
+    with PageHere(tmp_path) as site:
+        game = opened(site)
+        assert (game["lines"], game["comments"]) == ([], {})
+        game = note(site, game, do="add", line="", at=0, turns=[["take 3 2"], ["take 1 1"]])
+        game = note(site, game, do="add", line="1", at=1, turns=[["take 2 1"]])
+        assert lines_of(game) == {"1": ["take 3 2", "take 1 1"], "1.1": ["take 2 1"]}
+        assert (game["lines"][0]["at"], game["lines"][1]["at"], game["lines"][0]["turns"][0]["seat"]) == (0, 1, 0)
+        assert "2" in game["lines"][0]["turns"][0]["words"]
+        game = note(site, game, do="comment", line="1", at=1, text="one pile")
+        game = note(site, game, do="comment", line="", at=2, text="why not?")
+        assert (game["lines"][0]["turns"][0]["comment"], game["comments"]) == ("one pile", {"2": "why not?"})
+        record = exported(site, game)
+        assert [one["turns"] for one in record["variations"]] == [[["take 3 2"], ["take 1 1"]]]
+        assert (record["comments"], record["variations"][0]["comments"]) == (["", "why not?", ""], ["one pile", ""])
+        # The record brings them into another game, and the journal into the next process.
+        assert opened(site, record)["lines"] == game["lines"]
+    with PageHere(tmp_path) as site:
+        again = site.game(game)
+        assert (again["lines"], again["comments"]) == (game["lines"], game["comments"])
+        again = note(site, again, do="remove", line="1.1", at=0)
+        again = note(site, again, do="comment", line="", at=2, text="")
+        assert (lines_of(again), again["comments"]) == ({"1": ["take 3 2", "take 1 1"]}, {})
+        assert lines_of(note(site, again, do="remove", line="1", at=1)) == {"1": ["take 3 2"]}
 
 
 def test_wrong_lines_change_nothing(site):
@@ -105,23 +104,23 @@ def large(num_lines, turns_of_first=300):
     return {"game": "nim", "version": 1, "start": start.to_json(), **nothing, "variations": [line]}
 
 
-def test_as_many_lines_as_may_be_are_kept_and_none_more(start):
-    site = start()
+def test_as_many_lines_as_may_be_are_kept_and_none_more(tmp_path):
     record = large(500)
-    game = opened(site, record)
-    assert len(game["lines"]) == 500
-    answer = note(site, game, 422, do="add", line="", at=0, turns=[["take 9 7"]])
-    assert (answer["reason"], answer["message"]) == (
-        "TOO_MANY_LINES",
-        "variations: given 501; expected 500 beside a game at most",
-    )
-    # What is there already is no further line, and what goes makes room.
-    game = note(site, game, do="add", line="1", at=1, turns=[["take 1 1"]])
-    game = note(site, game, do="remove", line="1.499", at=0)
-    game = note(site, game, do="add", line="", at=0, turns=[["take 9 7"]])
-    assert exported(site, game)["variations"][0]["variations"] == record["variations"][0]["variations"][:-1]
-    site.kill()
-    again = start().game(game)
+    with PageHere(tmp_path) as site:
+        game = opened(site, record)
+        assert len(game["lines"]) == 500
+        answer = note(site, game, 422, do="add", line="", at=0, turns=[["take 9 7"]])
+        assert (answer["reason"], answer["message"]) == (
+            "TOO_MANY_LINES",
+            "variations: given 501; expected 500 beside a game at most",
+        )
+        # What is there already is no further line, and what goes makes room.
+        game = note(site, game, do="add", line="1", at=1, turns=[["take 1 1"]])
+        game = note(site, game, do="remove", line="1.499", at=0)
+        game = note(site, game, do="add", line="", at=0, turns=[["take 9 7"]])
+        assert exported(site, game)["variations"][0]["variations"] == record["variations"][0]["variations"][:-1]
+    with PageHere(tmp_path) as site:
+        again = site.game(game)
     assert (len(again["lines"]), again["lines"]) == (500, game["lines"])
 
 

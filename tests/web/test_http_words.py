@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
-from pages import PERSON, Process, engine
+from pages import PERSON, PageHere, Process, engine
 from played_games import path_of, records_of
 
 import mexica_ai as ai
@@ -65,16 +65,15 @@ def test_a_name_that_nobody_could_read_is_refused(given):
         read_name(given, "seats[0].name")
 
 
-def test_names_are_shown_and_survive_a_restart(start):
-    page = start()
-    made = page.new("nim", seats=[{"kind": "person", "name": "Ana <b>"}, engine(2)])
-    assert made["names"] == ["Ana <b>", "Level 2"]
-    assert [seat["title"] for seat in made["seats"]] == made["names"]
-    page.kill()
-    page = start()
-    assert page.game(made)["names"] == made["names"]
-    (listed,) = page.call("GET", "/api/games")["games"]
-    assert [seat["title"] for seat in listed["seats"]] == made["names"]
+def test_names_are_shown_and_survive_a_restart(tmp_path):
+    with PageHere(tmp_path) as page:
+        made = page.new("nim", seats=[{"kind": "person", "name": "Ana <b>"}, engine(2)])
+        assert made["names"] == ["Ana <b>", "Level 2"]
+        assert [seat["title"] for seat in made["seats"]] == made["names"]
+    with PageHere(tmp_path) as page:
+        assert page.game(made)["names"] == made["names"]
+        (listed,) = page.call("GET", "/api/games")["games"]
+        assert [seat["title"] for seat in listed["seats"]] == made["names"]
 
 
 @pytest.mark.parametrize("theme", ["page", "light"])
