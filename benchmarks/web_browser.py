@@ -21,7 +21,9 @@ from common import p95, page_process
 from playwright.sync_api import sync_playwright
 
 STATIC = Path(__file__).parents[1] / "mexica_ai" / "web" / "static"
-FLAGS = ("quic", "background-networking", "component-update", "sync")
+# What a browser does by itself is not measured.
+FLAGS = ("--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update",
+         "--disable-sync")  # fmt: skip
 EXAMPLE = "mexica_midgame.json"
 
 # Runs in the page: what the click on a target does until the picture has lit targets, or is another one.
@@ -55,7 +57,7 @@ def browser():
     path = os.environ.get("MEXICA_AI_BROWSER") or shutil.which("chromium")
     if path is None:
         sys.exit("there is no Chromium; expected the command chromium, or its path in MEXICA_AI_BROWSER")
-    flags = [f"--disable-{name}" for name in FLAGS] + ["--no-sandbox"] * (os.geteuid() == 0)
+    flags = [*FLAGS, *["--no-sandbox"] * (os.geteuid() == 0)]
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, args=flags)
         yield chromium

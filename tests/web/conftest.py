@@ -4,21 +4,15 @@ import asyncio
 import json
 import os
 import shutil
+import sys
 import time
 from pathlib import Path
 
 import pytest
 from pages import Process
 
-# What a browser does by itself is none of the tests' business.
-FLAGS = [
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 def pytest_itemcollected(item):
@@ -66,15 +60,14 @@ def browser():
         from playwright import sync_api
     except ModuleNotFoundError:
         _missing("playwright (extra test-web)")
-    path = os.environ.get("MEXICA_AI_BROWSER") or shutil.which("chromium")
-    if path is None:
+    if not (os.environ.get("MEXICA_AI_BROWSER") or shutil.which("chromium")):
         _missing("Chromium")
-    as_root = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_api.sync_playwright() as playwright:
-        sync_api.expect.set_options(timeout=PATIENCE_MS)
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS + as_root)
-        yield browser
-        browser.close()
+    sys.path.append(str(BENCHMARKS))
+    import web_browser
+
+    sync_api.expect.set_options(timeout=PATIENCE_MS)
+    with web_browser.browser() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")
