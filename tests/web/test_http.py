@@ -339,7 +339,8 @@ def test_a_person_takes_the_seat_of_an_engine(page):
 def test_a_game_of_engines_waits_for_somebody_who_looks(page):
     now = page.new(seats=[engine(), engine()])
     time.sleep(0.3)
-    assert page.game(now)["turns"] == []
+    waiting = page.game(now)
+    assert (waiting["turns"], waiting["thinking"]) == ([], None)
     with page.stream(game=now["id"]) as events:
         for kind, data in events:
             if kind == "state" and data["snapshot"]["turns"]:
