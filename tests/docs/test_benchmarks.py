@@ -6,6 +6,7 @@ import gzip
 import importlib.util
 import json
 import math
+import pickle
 import random
 import re
 import runpy
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from here import Here
 
 import mexica_ai
 from mexica_ai.game import registry
@@ -30,7 +32,32 @@ def run(script, *args):
     return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
 
 
-def figures(script, *args):
+class Sending(Here):
+    """Plays in this process what could be sent to another one, as the workers of a pool need."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        return super().submit(*pickle.loads(pickle.dumps((fn, *args))), **kwargs)
+
+
+@pytest.fixture
+def here(monkeypatch, capsys):
+    """Return a function that does in this process what `run` does in one of its own."""
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    monkeypatch.setattr("mexica_ai.arena.pool.GamePool", Sending)
+
+    def run_here(script, *args):
+        code = 0
+        monkeypatch.setattr(sys, "argv", [script, *map(str, args)])
+        try:
+            runpy.run_path(str(BENCHMARKS / script), run_name="__main__")
+        except SystemExit as end:
+            code = end.code or 0
+        return subprocess.CompletedProcess(sys.argv, code, *capsys.readouterr())
+
+    return run_here
+
+
+def figures(run, script, *args):
     """Return what a script prints with --json."""
     done = run(script, *args, "--json")
     assert done.returncode == 0, done.stderr
@@ -59,7 +86,7 @@ needs_openspiel = pytest.mark.skipif(not importlib.util.find_spec("pyspiel"), re
 @needs_openspiel
 @pytest.mark.real("processes")
 def test_bench_spiel():
-    rows = figures("bench_spiel.py", "--seconds", 0.01, "--repeats", 1, "--game", "nim", "--game", "coatl")["rows"]
+    rows = figures(run, "bench_spiel.py", "--seconds", 0.01, "--repeats", 1, "--game", "nim", "--game", "coatl")["rows"]
     assert {name.partition(",")[0] for name in rows} == {"tic-tac-toe", "liar's poker", "nim", "coatl"}
     assert all(row["decisions"] > 0 for row in rows.values())
     assert rows["coatl, this bridge"]["ismcts"] > 0
@@ -77,14 +104,13 @@ def test_compared():
 
 @pytest.mark.real("processes")
 def test_bench_http():
-    found = figures("bench_http.py", "--calls", 20)
+    found = figures(run, "bench_http.py", "--calls", 20)
     assert set(found) == {"grpc ListGames", "http /v1/games", "grpc LegalActions", "http /v1/legal-actions"}
     assert all(kind["p95_ms"] >= kind["p50_ms"] > 0 for kind in found.values())
 
 
-@pytest.mark.real("processes")
-def test_bench_rules():
-    found = figures("bench_rules.py", "--seconds", 0.01, "--repeats", 1, "--deals", 2)
+def test_bench_rules(here):
+    found = figures(here, "bench_rules.py", "--seconds", 0.01, "--repeats", 1, "--deals", 2)
     for key in ("playouts_per_s", "actions_per_s", "actions_per_playout"):
         assert list(found[key]) == ["2", "3", "4"]
         assert min(found[key].values()) > 0
@@ -95,9 +121,8 @@ def test_bench_rules():
     assert found["python"]
 
 
-@pytest.mark.real("processes")
-def test_bench_small():
-    found = figures("bench_small.py", "--iterations", "1,3", "--calls", 1, "--repeats", 1)
+def test_bench_small(here):
+    found = figures(here, "bench_small.py", "--iterations", "1,3", "--calls", 1, "--repeats", 1)
     assert list(found) == ["nim", "mexica", "coatl", "tzolkin"]
     assert all(figure > 0 for row in found.values() for figure in row.values())
 
@@ -105,7 +130,7 @@ def test_bench_small():
 @pytest.mark.real("processes")
 def test_bench_builds():
     options = ["--games", "nim", "--seconds", 0.01, "--repeats", 1]
-    found = figures("bench_builds.py", sys.executable, f"{sys.executable}@portable", *options)
+    found = figures(run, "bench_builds.py", sys.executable, f"{sys.executable}@portable", *options)
     first, second = found.values()
     assert first["nim"] == {"search": 1.0, "games": 1.0}
     assert min(second["nim"].values()) > 0
@@ -116,28 +141,26 @@ def test_bench_builds():
 @pytest.mark.real("processes")
 def test_uct_openspiel():
     pytest.importorskip("pyspiel")
-    (found,) = figures("uct_openspiel.py", "--iterations", 30, "--games", 4).values()
+    (found,) = figures(run, "uct_openspiel.py", "--iterations", 30, "--games", 4).values()
     assert found["games"] == 4
     assert found["interval"][0] <= found["share"] <= found["interval"][1]
     assert min(found["speed"].values()) > 0
 
 
-@pytest.mark.real("processes")
-def test_bench_evaluator():
-    found = figures("bench_evaluator.py", "--seconds", 0.01, "--repeats", 1, "--batches", "1,4", "--game", "nim")
+@pytest.mark.real("time")
+def test_bench_evaluator(here):
+    found = figures(here, "bench_evaluator.py", "--seconds", 0.01, "--repeats", 1, "--batches", "1,4", "--game", "nim")
     assert list(found["rows"]) == ["native", "free, 1", "network, 1", "free, 4", "network, 4"]
     assert min(found["rows"].values()) > 0
-    found = figures(
-        "bench_evaluator.py", "--seconds", 0.05, "--repeats", 1, "--batches", "4", "--game", "nim", "--slow"
-    )
+    args = ("--seconds", 0.05, "--repeats", 1, "--batches", "4", "--game", "nim", "--slow")
+    found = figures(here, "bench_evaluator.py", *args)
     iterations_per_s, share = found["rows"]["slow, 4"]
     assert iterations_per_s > 0
     assert 0 < share <= 1
 
 
-@pytest.mark.real("processes")
-def test_bench_env():
-    found = figures("bench_env.py", "--seconds", 0.01, "--repeats", 1, "--games", 8, "--game", "nim")
+def test_bench_env(here):
+    found = figures(here, "bench_env.py", "--seconds", 0.01, "--repeats", 1, "--games", 8, "--game", "nim")
     assert len(found["rows"]) == 6
     assert all(row["actions_per_s"] > 0 for row in found["rows"].values())
 
@@ -151,10 +174,9 @@ def test_bench_moves():
     assert all(line.endswith("refused {}") for line in lines)
 
 
-@pytest.mark.real("processes")
-def test_simulate_replicas():
+def test_simulate_replicas(here):
     options = ["--replicas", 10, "--slots", 1, "--calls", 2000, "--load", 0.3, 2.0]
-    rows = {(row["choice"], row["load"]): row for row in figures("simulate_replicas.py", *options)["rows"]}
+    rows = {(row["choice"], row["load"]): row for row in figures(here, "simulate_replicas.py", *options)["rows"]}
     for (choice, load), row in rows.items():
         served = (1 - row["refused"]) * load
         assert row["busy"] == pytest.approx(served, abs=0.1), choice
@@ -164,10 +186,9 @@ def test_simulate_replicas():
     assert rows["move", 0.3]["wait_p95_s"] <= rows["two", 0.3]["wait_p95_s"] < rows["random", 0.3]["wait_p95_s"]
 
 
-@pytest.mark.real("processes")
 @pytest.mark.parametrize("folder", ["", "tzolkin"])
-def test_the_signature_is_the_committed_one(folder):
-    done = run("signature.py", *(["--game", folder] if folder else []), "--check")
+def test_the_signature_is_the_committed_one(here, folder):
+    done = here("signature.py", *(["--game", folder] if folder else []), "--check")
     assert done.returncode == 0, (
         f"{done.stdout}{done.stderr}: if the search is meant to behave differently, measure it, and write "
         f"this number to {Path('benchmarks/signature', folder, 'signature.txt')}"
@@ -180,9 +201,8 @@ def test_every_game_with_a_signature_of_its_own_is_compared():
     assert sorted(mark.args[1]) == sorted(["", *folders])
 
 
-@pytest.mark.real("processes")
-def test_match_varied():
-    done = run("match_varied.py", "ships", "ships", "--pairs", 2, "--iterations", 2)
+def test_match_varied(here):
+    done = here("match_varied.py", "ships", "ships", "--pairs", 2, "--iterations", 2)
     assert done.returncode == 0, done.stderr
     games, share, margin = done.stdout.splitlines()
     version = registry.get("tzolkin").weights().version
@@ -191,30 +211,16 @@ def test_match_varied():
     assert re.fullmatch(r"margin [+-][0-9.]+ \([+-][0-9.]+ to [+-][0-9.]+\)", margin)
 
 
-@pytest.fixture
-def regret(monkeypatch, capsys):
-    """Return a function that runs regret.py in this process and returns what it prints."""
-    monkeypatch.syspath_prepend(BENCHMARKS)
-    script = runpy.run_path(str(BENCHMARKS / "regret.py"))
-
-    def run_here(*args):
-        monkeypatch.setattr(sys, "argv", ["regret.py", *map(str, args)])
-        script["main"]()
-        return capsys.readouterr().out
-
-    return run_here
-
-
-@pytest.mark.real("processes")
-def test_regret(tmp_path, regret):
+def test_regret(tmp_path, here):
     data = tmp_path / "mexica.jsonl"
     sizes = {"play": 2, "search": 30, "top": 2, "iterations": 2, "depth": 2, "rollouts": 2, "finished": 2}
     options = [text for name, value in sizes.items() for text in (f"--{name}", value)]
-    done = run("regret.py", "make", "mexica", "--out", data, "--positions", 3, *options)
+    done = here("regret.py", "make", "mexica", "--out", data, "--positions", 3, *options)
     assert done.returncode == 0, done.stderr
     made = data.read_bytes()
     assert len(made.splitlines()) == 3
-    found = figures("regret.py", "measure", "mexica", "--data", data, "--engine", "mcts,iterations=10", "random,seed=1")
+    measure = ("regret.py", "measure", "mexica", "--data", data, "--engine")
+    found = figures(here, *measure, "mcts,iterations=10", "random,seed=1")
     assert (found["cases"], list(found["engines"])) == (3, ["mcts,iterations=10", "random,seed=1"])
     search = found["engines"]["mcts,iterations=10"]
     outlook = search["all"]["outlook"]["share"]
@@ -222,22 +228,23 @@ def test_regret(tmp_path, regret):
     assert outlook["mean"] == pytest.approx(sum(each[1][0] for each in search["regrets"]) / 3, abs=1e-4)
     assert search["less_than_first"]["outcome"]["points"] == {"mean": 0, "low": 0, "high": 0}
     assert len(data.read_bytes()) > len(made)  # the rollouts of new choices are kept
-    others = ("--engine", "random,seed=1", "random,seed=2")
-    again = json.loads(regret("measure", "mexica", "--data", data, *others, "--json"))
+    others = ("random,seed=1", "random,seed=2")
+    again = figures(here, *measure, *others)
     first = found["engines"]["random,seed=1"]["regrets"]
     assert again["engines"]["random,seed=1"]["regrets"] == first  # whatever else is measured
-    assert "regret in share of the win, by the outlook" in regret("measure", "mexica", "--data", data, *others)
+    assert "regret in share of the win, by the outlook" in here(*measure, *others).stdout
 
 
-def test_cases_that_cannot_be_made_or_measured(tmp_path, regret, capsys):
-    with pytest.raises(SystemExit):
-        regret("make", "mexica", "--out", tmp_path / "x.jsonl", "--rollouts", 4, "--finished", 1)
-    assert "--finished 1: expected 2 to the number of rollouts, 4" in capsys.readouterr().err
-    with pytest.raises(SystemExit, match=r"cannot read .*x\.jsonl: No such file"):
-        regret("measure", "mexica", "--data", tmp_path / "x.jsonl", "--engine", "greedy")
-    with pytest.raises(SystemExit):
-        regret("measure", "mexica", "--data", tmp_path / "x.jsonl", "--engine", "greedy", "greedy")
-    assert "greedy is given twice; expected different engines" in capsys.readouterr().err
+def test_cases_that_cannot_be_made_or_measured(tmp_path, here):
+    path = tmp_path / "x.jsonl"
+    done = here("regret.py", "make", "mexica", "--out", path, "--rollouts", 4, "--finished", 1)
+    assert done.returncode == 2
+    assert "--finished 1: expected 2 to the number of rollouts, 4" in done.stderr
+    measure = ("regret.py", "measure", "mexica", "--data", path, "--engine")
+    assert re.search(r"cannot read .*x\.jsonl: No such file", str(here(*measure, "greedy").returncode))
+    done = here(*measure, "greedy", "greedy")
+    assert done.returncode == 2
+    assert "greedy is given twice; expected different engines" in done.stderr
 
 
 @pytest.fixture
@@ -312,16 +319,15 @@ def test_what_hope_cannot_do(hope, capsys, tmp_path):
         hope(tmp_path / "x.jsonl")
 
 
-@pytest.mark.real("processes")
-def test_what_more_iterations_know(tmp_path):
+def test_what_more_iterations_know(tmp_path, here):
     args = ("--game", "tzolkin", "--data", tmp_path / "d.jsonl", "--iterations", 4, 8, "--games", 5, "--played", 4)
-    found = figures("depth.py", *args)
+    found = figures(here, "depth.py", *args)
     assert [row["iterations"] for row in found] == [4, 8]
     assert all(row["games"] == 5 and row["decisions"] > 10 and 0 < row["log_loss"] < 5 for row in found)
     # What the first number of iterations adds to the search before is what it adds to the leaf, in another regression.
     assert all(len(row[key]) == 2 for row in found for key in ("leaf", "search - leaf", "search - search before"))
     before = (tmp_path / "d.jsonl").read_bytes()
-    assert figures("depth.py", *args) == found
+    assert figures(here, "depth.py", *args) == found
     assert (tmp_path / "d.jsonl").read_bytes() == before
 
 
@@ -346,18 +352,16 @@ def test_the_weights_of_depths_are_those_that_made_the_games(monkeypatch):
 
 
 @pytest.mark.real("processes")
-def test_levels(tmp_path):
+def test_levels(tmp_path, here):
     args = ("--game", "nim", "--blocks", 2, "--pairs", 1, 2, "--journals", tmp_path)
-    greedy, second = figures("levels.py", *args)
+    greedy, second = figures(here, "levels.py", *args)
     assert [greedy["level"], second["level"]] == [1, 2]
     assert greedy["games"] == second["games"] == 4
     assert 0 <= greedy["share"][1] <= greedy["share"][0] <= greedy["share"][2] <= 1
-    elo = second["elo"][0]  # null if all games were won by one level, as four may be
-    assert second["fits"] == (elo is not None and 100 <= elo <= 200)
     # What is in the journals is not played again.
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     assert len(before) == 2
-    assert figures("levels.py", *args, "--pairs", 2) == [second]
+    assert figures(here, "levels.py", *args, "--pairs", 2) == [second]
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
 
 
@@ -372,37 +376,31 @@ def test_levels(tmp_path):
         (1, [0.5, 0.4, 0.6], [0.0, -70.4, 70.4], False),
     ],
 )
-def test_levels_fit_or_do_not(monkeypatch, level, share, elo, fits):
+def test_levels_fit_or_do_not(monkeypatch, tmp_path, level, share, elo, fits):
     monkeypatch.syspath_prepend(BENCHMARKS)
     levels = importlib.import_module("levels")
-    assert levels.is_fit(level, {"share": share, "elo": elo}) is fits
-    row = {"level": level, "games": 4, "share": share, "elo": elo, "fits": fits}
+    engine = {"share": share, "elo": elo, "iterations_per_turn": 9}
+    answer = argparse.Namespace(stdout=json.dumps({"games_counted": 4, "engines": [engine, {}]}))
+    monkeypatch.setattr(levels.subprocess, "run", lambda *args, **options: answer)
+    row = levels.measure(argparse.Namespace(game="nim", journals=tmp_path, blocks=2, top=9, concurrency=1), level)
+    assert row == {"level": level, "games": 4, "share": share, "elo": elo, "iterations": 9, "fits": fits}
     (line,) = levels.table(argparse.Namespace(game="nim"), [row]).splitlines()[2:]
     assert line.count("|") == 6
     assert "None" not in line
     assert ("out of range" in line) is not fits
 
 
-@pytest.mark.real("processes")
-def test_calibration(tmp_path, calibrating, monkeypatch, capsys):
+def test_calibration(tmp_path, here):
     path, fitted = tmp_path / "games.jsonl", tmp_path / "map.json"
     args = ("--game", "coatl", "--data", path)
     plan = ("--iterations", 64, "--players", 2, "--scale", 0.004)
 
-    def run_here(*args):
-        monkeypatch.setattr(sys, "argv", ["calibration.py", *map(str, args)])
-        try:
-            code = calibrating.main()
-        except SystemExit as error:
-            code = error.code
-        return code, capsys.readouterr()
-
     for game in ("mexica", "coatl"):
-        done = run("calibration.py", "collect", "--game", game, "--data", path, *plan, "--part", "fit")
+        done = here("calibration.py", "collect", "--game", game, "--data", path, *plan, "--part", "fit")
         assert done.returncode == 0, done.stderr
-    assert run("calibration.py", "collect", *args, *plan).returncode == 0
+    assert here("calibration.py", "collect", *args, *plan).returncode == 0
     before = path.read_bytes()
-    assert not run_here("collect", *args, *plan)[0]
+    assert here("calibration.py", "collect", *args, *plan).returncode == 0
     assert path.read_bytes() == before  # complete
     batches = [json.loads(line) for line in before.splitlines()]
     assert [(batch["game"], batch["made"]["part"]) for batch in batches] == [
@@ -412,11 +410,11 @@ def test_calibration(tmp_path, calibrating, monkeypatch, capsys):
     ]
     for batch in batches:
         assert all((game["number"] % 5 == 0) is (batch["made"]["part"] == "test") for game in batch["games"])
-    code, shown = run_here("fit", *args, "--map", fitted)
-    assert not code, shown.err
+    done = here("calibration.py", "fit", *args, "--map", fitted)
+    assert done.returncode == 0, done.stderr
     version = registry.get("coatl").weights().version
     assert json.loads(fitted.read_text())["weights"] == version
-    done = run("calibration.py", "test", *args, "--map", fitted, "--json")
+    done = here("calibration.py", "test", *args, "--map", fitted, "--json")
     (found,) = json.loads(done.stdout)
     assert done.returncode == (0 if found["passes"] else 1)
     assert found["setting"]["games"] == 5
@@ -424,13 +422,13 @@ def test_calibration(tmp_path, calibrating, monkeypatch, capsys):
     assert all(row["from"] <= row["published"] <= row["from"] + 0.1 for row in found["tenths"])
     assert list(found["weights"]) == ["constant", "leaf", "search - leaf"]
     assert found["step"]["turns"] > 100
-    assert "| to move | from 0." in run_here("test", *args, "--map", fitted)[1].out
+    assert "| to move | from 0." in here("calibration.py", "test", *args, "--map", fitted).stdout
     fitted.write_text(fitted.read_text().replace(version, "0" * 12))
 
     def refused(*args):
-        code, shown = run_here(*args)
-        assert code
-        return f"{code} {shown.err}"
+        done = here("calibration.py", *args)
+        assert done.returncode
+        return f"{done.returncode} {done.stderr}"
 
     assert "fitted with weights 000000000000" in refused("test", *args, "--map", fitted)
     path.write_bytes(before.replace(version.encode(), b"0" * 12))
@@ -518,16 +516,14 @@ def test_steps_are_of_the_same_seat(calibrating):
     assert calibrating.published(game, None)["searched"][0]["value"] == [0.6, 0.4]
 
 
-@pytest.mark.real("processes")
-def test_bench_rules_prints_the_budgets():
-    done = run("bench_rules.py", "--seconds", 0.001, "--repeats", 1, "--deals", 1)
+def test_bench_rules_prints_the_budgets(here):
+    done = here("bench_rules.py", "--seconds", 0.001, "--repeats", 1, "--deals", 1)
     assert done.returncode == 0, done.stderr
     assert "7,500/4,100" in done.stdout
 
 
-@pytest.mark.real("processes")
-def test_bench_rules_of_a_game_without_budgets():
-    done = run("bench_rules.py", "--game", "nim", "--seconds", 0.001, "--repeats", 1, "--deals", 1)
+def test_bench_rules_of_a_game_without_budgets(here):
+    done = here("bench_rules.py", "--game", "nim", "--seconds", 0.001, "--repeats", 1, "--deals", 1)
     assert done.returncode == 0, done.stderr
     assert [line.split()[2] for line in done.stdout.splitlines()[4:7]] == ["-"] * 3
 
@@ -536,7 +532,7 @@ def test_bench_rules_of_a_game_without_budgets():
 @pytest.mark.slow
 def test_bench_search(bench_search, capsys):
     args = ("--seconds", 0.1, "--repeats", 1, "--calls", 2, "--time", 0.02, "--threads", "2", "--memory", 64)
-    found = figures("bench_search.py", *args)
+    found = figures(run, "bench_search.py", *args)
     bench_search.print_table(found)
     assert "budget of equal time 1.8" in capsys.readouterr().out
     for key in (
@@ -613,7 +609,7 @@ def test_bench_search_takes_the_median_of_ratios_within_repeats(bench_search):
 @pytest.mark.slow
 def test_bench_arena(monkeypatch, capsys):
     args = ("--time", 0.001, "--game", "nim")
-    found = figures("bench_arena.py", *args)
+    found = figures(run, "bench_arena.py", *args)
     monkeypatch.syspath_prepend(BENCHMARKS)
     script = importlib.import_module("bench_arena")
     monkeypatch.setattr(script, "measure", lambda args: found)
@@ -629,7 +625,7 @@ def test_bench_arena(monkeypatch, capsys):
 @pytest.mark.slow
 def test_bench_server():
     args = ("--clients", 4, "--heavy", 3, "--memory", 2)
-    found = figures("bench_server.py", "--seconds", 1, *args)
+    found = figures(run, "bench_server.py", "--seconds", 1, *args)
     assert sum(found["outcomes"]["BestTurn"].values()) > 0
     assert found["methods"]["Health.Check"]["calls"] > 0
     assert found["rejected_ms"]["over_50_ms"] <= found["rejected_ms"]["calls"]
@@ -644,7 +640,7 @@ def test_bench_server():
 @pytest.mark.real("processes")
 @pytest.mark.slow
 def test_bench_service(capsys):
-    found = figures("bench_service.py", "--calls", 8)
+    found = figures(run, "bench_service.py", "--calls", 8)
     runpy.run_path(str(BENCHMARKS / "bench_service.py"))["print_table"](found)
     assert "connection cut to the end" in capsys.readouterr().out
     for key in ("one_iteration_ms", "cancel_to_idle_ms", "killed_to_idle_ms", "cut_to_idle_ms"):
@@ -694,7 +690,7 @@ def test_trees_are_merged_by_visits():
 
 @pytest.mark.real("processes")
 def test_attack_drain():
-    found = figures("attack_drain.py", "--seconds", 2, "--callers", 3, "--grace", 1)
+    found = figures(run, "attack_drain.py", "--seconds", 2, "--callers", 3, "--grace", 1)
     assert found["lost"] == 0
     assert found["calls"] == found["outcomes"]["OK"]["calls"] > 0
     assert (found["long_search"], found["exit_code"]) == ("STOP_REASON_STOPPED", 0)
@@ -702,7 +698,7 @@ def test_attack_drain():
 
 @pytest.mark.real("processes")
 def test_attack_fair():
-    found = figures("attack_fair.py", "--seconds", 3, "--programs", 4)
+    found = figures(run, "attack_fair.py", "--seconds", 3, "--programs", 4)
     assert found["one"]["answered"] >= 0.9
     assert found["many"]["OK"]["calls"] > 0
 
@@ -711,14 +707,14 @@ def test_attack_fair():
 @pytest.mark.parametrize("kind", ["none", "wrong-token", "tenant"])
 def test_attack_flood(kind):
     sizes = ("--connections", 4, "--streams", 25)
-    found = figures("attack_flood.py", "--kind", kind, "--seconds", 20, "--asks", 2, *sizes)
+    found = figures(run, "attack_flood.py", "--kind", kind, "--seconds", 20, "--asks", 2, *sizes)
     assert found["good_searches"]["OK"]["calls"] > 0
     assert (found["flood_calls_per_s"] > 0) == (kind != "none")
 
 
 @pytest.mark.real("processes")
 def test_bench_web():
-    found = figures("bench_web.py", "--clicks", 4, "--seconds", 0.3, "--rounds", 1)
+    found = figures(run, "bench_web.py", "--clicks", 4, "--seconds", 0.3, "--rounds", 1)
     for key in ("draft_p95_ms", "first_update_ms", "left_to_ended_ms", "memory_mb", "strength"):
         assert found[key] > 0, key
     assert found["draft_and_picture_p95_ms"] > found["draft_p95_ms"]
@@ -726,9 +722,8 @@ def test_bench_web():
     assert found["update_kb"] < 8
 
 
-@pytest.mark.real("processes")
-def test_bench_draw():
-    found = figures("bench_draw.py", "--repeats", 1)
+def test_bench_draw(here):
+    found = figures(here, "bench_draw.py", "--repeats", 1)
     assert found.keys() == {"mexica", "coatl", "tzolkin"}
     for row in found.values():
         assert row["gzip_kb"] <= 16
@@ -751,12 +746,11 @@ def test_examples_say_which_engine_made_them():
         pytest.skip(f"older than the engine that ships: {', '.join(older)} (benchmarks/make_examples.py plays anew)")
 
 
-@pytest.mark.real("processes")
-def test_evaluation(tmp_path):
+def test_evaluation(tmp_path, here):
     path = tmp_path / "games.jsonl"
     record = json.loads((BENCHMARKS.parent / "examples" / "coatl_game.jsonl").read_text().splitlines()[0])
     path.write_text("".join(json.dumps({"record": record} if number else record) + "\n" for number in range(4)))
-    found = figures("evaluation.py", path, "--positions", 12)
+    found = figures(here, "evaluation.py", path, "--positions", 12)
     ((version, parts),) = found.items()
     assert version == registry.get("coatl").weights().version
     ((seats, part),) = parts.items()
@@ -765,9 +759,9 @@ def test_evaluation(tmp_path):
     assert len(part["points"]) == len(part["points_of_all_seats"]) == 5
     last = [row for row in part["points_of_all_seats"] if row][-1]
     assert abs(last[0]) < 15
-    half = figures("evaluation.py", path, "--positions", 12, "--every", 2)[version][seats]
+    half = figures(here, "evaluation.py", path, "--positions", 12, "--every", 2)[version][seats]
     assert (half["games"], half["positions"] * 2) == (2, part["positions"])
-    assert "has no games of mexica" in run("evaluation.py", path, "--game", "mexica").stderr
+    assert "has no games of mexica" in here("evaluation.py", path, "--game", "mexica").stderr
 
 
 def test_evaluation_finds_by_how_much_points_are_wrong(monkeypatch):
@@ -778,8 +772,8 @@ def test_evaluation_finds_by_how_much_points_are_wrong(monkeypatch):
     assert script["mean"]([(1, 2.0), (1, 2.0), (2, 4.0), (2, 4.0)]) == script["mean"]([(1, 2.0), (2, 4.0)])
 
 
-@pytest.mark.real("processes")
-def test_solved_counts_the_last_turns_that_are_proved():
-    found = figures("solved.py", "--game", "tzolkin", "--games", 1, "--play", 4, "--iterations", 600, "--last", 2)
+def test_solved_counts_the_last_turns_that_are_proved(here):
+    sizes = ("--games", 1, "--play", 4, "--iterations", 600, "--last", 2)
+    found = figures(here, "solved.py", "--game", "tzolkin", *sizes)
     assert [row["turns"] for row in found["rows"]] == [1, 2]
     assert all(0 <= row["solved"] <= row["positions"] <= 1 for row in found["rows"])
