@@ -1,7 +1,7 @@
 """Floods a server with calls, and counts the outcomes of a good caller's calls.
 
     python benchmarks/attack_flood.py [--kind wrong-token] [--seconds 20] [--connections 40] [--streams 50]
-                                      [--asks 6] [--json]
+                                      [--asks 6] [--settle 1] [--json]
 
 The attackers, in a process of their own, keep `--connections` times `--streams` calls open, and ask again as
 soon as one has ended:
@@ -41,6 +41,7 @@ def main():
     parser.add_argument("--connections", type=int, default=40)
     parser.add_argument("--streams", type=int, default=50)
     parser.add_argument("--asks", type=int, default=20, help="calls of the good caller at most (default: 20)")
+    parser.add_argument("--settle", type=float, default=1.0, help="seconds of the flood before that (default: 1)")
     parser.add_argument("--slots", type=int, default=2)
     args = parser.parse_args()
     with (
@@ -59,7 +60,7 @@ async def attack(args, server):
         with flooding(args, server.address) as (counts, is_open):
             while not is_open.is_set():
                 await asyncio.sleep(0.05)
-            await asyncio.sleep(1.0)
+            await asyncio.sleep(args.settle)
             begin, cpu_s, ended = time.monotonic(), server.loop_cpu_s(), counts[0]
             while time.monotonic() < begin + args.seconds and calls.outcomes.total() < args.asks:
                 await ask(service.LegalActions, legal, light, DEADLINE_S, GOOD)

@@ -690,7 +690,7 @@ def test_trees_are_merged_by_visits():
 
 @pytest.mark.real("processes")
 def test_attack_drain():
-    found = figures(run, "attack_drain.py", "--seconds", 2, "--callers", 3, "--grace", 1)
+    found = figures(run, "attack_drain.py", "--seconds", 2, "--callers", 3, "--grace", 0.5)
     assert found["lost"] == 0
     assert found["calls"] == found["outcomes"]["OK"]["calls"] > 0
     assert (found["long_search"], found["exit_code"]) == ("STOP_REASON_STOPPED", 0)
@@ -698,7 +698,7 @@ def test_attack_drain():
 
 @pytest.mark.real("processes")
 def test_attack_fair():
-    found = figures(run, "attack_fair.py", "--seconds", 3, "--programs", 4)
+    found = figures(run, "attack_fair.py", "--seconds", 1, "--programs", 4)
     assert found["one"]["answered"] >= 0.9
     assert found["many"]["OK"]["calls"] > 0
 
@@ -706,8 +706,9 @@ def test_attack_fair():
 @pytest.mark.real("processes")
 @pytest.mark.parametrize("kind", ["none", "wrong-token", "tenant"])
 def test_attack_flood(kind):
-    sizes = ("--connections", 4, "--streams", 25)
-    found = figures(run, "attack_flood.py", "--kind", kind, "--seconds", 20, "--asks", 2, *sizes)
+    sizes = ("--connections", 4, "--streams", 25, "--settle", 0.1)
+    asks = 2 if kind == "none" else 6  # beside the flood some may be late
+    found = figures(run, "attack_flood.py", "--kind", kind, "--seconds", 20, "--asks", asks, *sizes)
     assert found["good_searches"]["OK"]["calls"] > 0
     assert (found["flood_calls_per_s"] > 0) == (kind != "none")
 
