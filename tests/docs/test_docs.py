@@ -16,10 +16,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from here import Here
 
 import mexica_ai as ai
 from cext.core.search.options import OPTIONS
 from mexica_ai.analysis.drill import exercise_of
+from mexica_ai.cli.main import main
 from mexica_ai.game import registry
 
 ROOT = Path(__file__).parents[2]
@@ -123,11 +125,36 @@ def commands(page):
     return found
 
 
+@pytest.fixture
+def run(workplace, monkeypatch, capfd, shipped_weights):
+    """Return a function that runs a command in the workplace and returns its exit code and standard error.
+
+    That is in this process, unless a shell or worker processes (`--concurrency`) take part.
+    """
+    folder, environment = workplace
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PATH", environment["PATH"])
+    monkeypatch.setattr(sys, "path", sys.path[:])  # engines in Python may add to it
+    monkeypatch.setattr("mexica_ai.arena.pool.GamePool", Here)
+
+    def run_here(command):
+        if not command.startswith("mexica-ai ") or set("|&;<>()$`\\*?[") & set(command) or "--concurrency" in command:
+            done = subprocess.run(
+                ["bash", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120
+            )
+            return done.returncode, done.stderr
+        with open(os.devnull) as nothing:
+            monkeypatch.setattr(sys, "stdin", nothing)
+            code = main(shlex.split(command)[1:])
+        return code, capfd.readouterr().err
+
+    return run_here
+
+
 @pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in TESTED_ELSEWHERE and commands(page)])
-def test_commands_run(page, server, workplace):
-    folder, environment = workplace
+def test_commands_run(page, server, run):
     for command in commands(page):
         if command.startswith(NOT_RUN):
             continue
@@ -137,17 +164,7 @@ def test_commands_run(page, server, workplace):
         script = shortened(command, server)
         if script.startswith("python examples/client.py"):
             script += f" {server}"  # its second argument, 127.0.0.1:50051 if left out
-        done = subprocess.run(
-            ["bash", "-c", script],
-            stdin=subprocess.DEVNULL,
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert done.returncode == 0, f"{page}: $ {command}\n{done.stderr}"
-        assert done.stderr == "", f"{page}: $ {command}"
+        assert run(script) == (0, ""), f"{page}: $ {command}"
 
 
 @pytest.mark.real("processes")
