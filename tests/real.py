@@ -117,15 +117,23 @@ def pytest_xdist_make_scheduler(config, log):
         def schedule(self):
             if self.collection is None:
                 self._groups = json.loads(_groups_of_run(config).read_text())
+                nodeids, *_ = self.registered_collections.values()  # those of all workers are the same
+                self._place = {nodeid: place for place, nodeid in enumerate(nodeids)}
             super().schedule()
 
-        def remove_node(self, node):
-            # Else what a worker that died had done is given to others again, as work without tests, after which they
-            # wait for ever.
-            work = self.assigned_work[node]
-            for scope in [scope for scope, tests in work.items() if all(tests.values())]:
-                del work[scope]
-            return super().remove_node(node)
+        def _assign_work_unit(self, node):
+            # As xdist does, which looks for the place of each test in the list of all.
+            scope, tests = self.workqueue.popitem(last=False)
+            self.assigned_work[node][scope] = tests
+            node.send_runtest_some([self._place[nodeid] for nodeid, is_done in tests.items() if not is_done])
+
+        def mark_test_complete(self, node, item_index, duration=0):
+            super().mark_test_complete(node, item_index, duration)
+            # Else xdist goes through all that is done after each test. And what a worker that died had done would be
+            # given to others again, as work without tests, after which they wait for ever.
+            scope = self._split_scope(self.collection[item_index])
+            if all(self.assigned_work[node][scope].values()):
+                del self.assigned_work[node][scope]
 
         def _split_scope(self, nodeid):
             return self._groups.get(nodeid, nodeid)
