@@ -108,7 +108,7 @@ for game in ("coatl", "mexica"):
     position = ai.new_game(game, seed=1)
     for threads in (1, 2, 4, 16, 64):
         for memory in (1, 16, 64, 128, 256):
-            for spec in ("mcts", "uct", "beam"):
+            for spec in ("mcts", "uct", "beam") if threads == 1 else ("mcts",):
                 key = f",threads={threads}" if spec == "mcts" else ""
                 try:
                     with make_engine(f"{spec},memory={memory},iterations=20{key}") as engine:
@@ -130,6 +130,6 @@ def test_a_process_whose_memory_is_limited(megabytes):
     done = subprocess.run(command, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     found = done.stdout.split()
-    assert len(found) == 150
+    assert len(found) == 70
     assert set(found) <= {"ok", "OUT_OF_MEMORY", "NO_THREADS"}
     assert {"ok", "OUT_OF_MEMORY"} <= set(found)

@@ -121,7 +121,7 @@ def test_nim_is_solved(plies, plies_left):
         if not can_win(piles, plies_left, plies):
             continue
         start = nim(piles, plies=plies, plies_left=plies_left)
-        result = run(start, iterations=20_000)
+        result = run(start, iterations=5_000)
         end = after(start, result["candidates"][0]["actions"])
         if end.is_terminal:
             assert end.returns() == [1, 0]
