@@ -75,8 +75,8 @@ def test_a_tournament_and_its_report(cli, tmp_path):
     assert "belongs to another tournament: its seed is 1" in cli.err
 
 
-@pytest.mark.real("processes")
-def test_reports_merge_journals_and_count_games_once(cli, tmp_path):
+@pytest.mark.real("processes")  # matplotlib may ask a program for fonts
+def test_reports_merge_journals_and_count_games_once(cli, in_process, tmp_path):
     first, second = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
     assert cli(*NIM, "--blocks", 2, "--journal", first) == 0
     assert cli(*NIM, "--blocks", 2, "--seed", 2, "--journal", second) == 0
@@ -144,8 +144,7 @@ def test_a_server_plays_and_one_that_is_gone_forfeits(cli, tmp_path, monkeypatch
     assert [record["forfeit"]["reason"] for record in records(journal)] == ["no connection"] * 2
 
 
-@pytest.mark.real("processes")
-def test_a_sequential_test_stops_by_itself_and_decides_the_exit_code(cli):
+def test_a_sequential_test_stops_by_itself_and_decides_the_exit_code(cli, in_process):
     strong = ["--game", "nim", "--engine", "mcts,iterations=300", "--engine", "random,iterations=1"]
     weak = [strong[0], strong[1], *strong[4:], *strong[2:4]]
     args = ["--blocks", 300, "--format", "json", "--sprt"]
