@@ -199,6 +199,7 @@ def test_best_in_limited_time_with_threads(cli, game):
     assert result["seconds"] < 60  # a guard: it has not searched for ever
 
 
+@pytest.mark.real("time")
 def test_analyze_ends_with_the_one_final_result(cli, game):
     assert cli("analyze", game, "--time", 0.4, "--interval", 0.1, "--json") == 0
     results = [json.loads(line) for line in cli.out.splitlines()]
@@ -207,6 +208,7 @@ def test_analyze_ends_with_the_one_final_result(cli, game):
     assert results[0]["iterations"] < results[-1]["iterations"]
 
 
+@pytest.mark.real("time")
 def test_analyze_for_people(cli, game):
     assert cli("analyze", game, "--time", 0.3, "--interval", 0.1) == 0
     assert cli.out.count("searching; seed") >= 1
@@ -224,7 +226,9 @@ def test_the_first_ctrl_c_ends_the_search_with_the_best_so_far(game, command):
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )
     # Its threads show that it searches: the main one, the search's, and the one that passes the stop on.
+    deadline = time.monotonic() + 60
     while len(os.listdir(f"/proc/{process.pid}/task")) < 3:
+        assert time.monotonic() < deadline
         time.sleep(0.02)
     time.sleep(0.1)
     process.send_signal(signal.SIGINT)
@@ -261,7 +265,7 @@ def test_progress_is_shown_on_a_terminal(game):
     os.close(theirs)
     shown = b""
     try:
-        while select.select([ours], [], [], 10)[0]:
+        while select.select([ours], [], [], 60)[0]:
             shown += os.read(ours, 65536)
     except OSError:  # the terminal is closed
         pass
