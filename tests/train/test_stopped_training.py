@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from stopped import stop
 
 from mexica_ai.train import pipeline
 from mexica_ai.train.settings import Settings
@@ -100,8 +101,16 @@ def test_local_workers_that_die_and_a_killed_command_lose_nothing(expected, tmp_
     assert_same(tmp_path, expected)
 
 
-@pytest.mark.parametrize(("name", "count"), [("games.jsonl", 3), ("probes.jsonl", 2), ("match-2.jsonl", 1)])
-def test_ctrl_c_keeps_what_is_finished(expected, tmp_path, name, count):
+@pytest.mark.parametrize(
+    ("done", "name", "count"),
+    [
+        ([], "games.jsonl", 3),
+        (["games.jsonl"], "probes.jsonl", 2),
+        ([*DATA, "value.json", "policy.json"], "match-2.jsonl", 1),
+    ],
+)
+def test_ctrl_c_keeps_what_is_finished(expected, tmp_path, done, name, count):
+    stop(expected, tmp_path, done, None)  # the steps before
     with start(tmp_path, start_new_session=True) as process:
         wait_for(tmp_path / name, count, process)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers as well
