@@ -26,14 +26,14 @@ MAX_RERUN_TESTS = 3  # in one run; with more of them it fails
 NUM_GROUPS = 2
 # Files whose tests take longest, with their share of the time (`--junitxml`), so that the groups end together.
 SHARES = {
-    "train/test_stopped_training.py": 150,
-    "docs/test_benchmarks.py": 120,
+    "train/test_stopped_training.py": 120,
     "cli/test_cli.py": 100,
-    "server/test_server_replicas.py": 95,
-    "arena/test_arena_command.py": 80,
-    "docs/test_docs.py": 80,
+    "docs/test_benchmarks.py": 75,
+    "arena/test_arena_command.py": 70,
     "arena/test_arena.py": 45,
+    "docs/test_docs.py": 35,
     "docs/test_packaging.py": 30,
+    "server/test_server_replicas.py": 18,
     "web/test_browser.py": 100,
     "web/test_browser_editor.py": 27,
     "web/test_browser_layout.py": 23,
