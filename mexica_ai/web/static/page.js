@@ -153,9 +153,11 @@ export class Page {
     }
     const {turns, draft, entries} = snapshot;
     const known = old?.turns.length ?? turns.length;
-    if (turns.length < known || old && !same(old.names, snapshot.names)) forgetPictures();
-    if (turns.length !== known) this.redo = [];
-    if (!same(old?.draft.actions, draft.actions) || turns.length !== known) this.chip = null;
+    // The first turn that is not as it was: the game has gone back, and perhaps as far again on another way.
+    const split = old ? old.turns.findIndex(({actions}, index) => !same(actions, turns[index]?.actions)) : -1;
+    if (split >= 0 || old && !same(old.names, snapshot.names)) forgetPictures();
+    if (split >= 0 || turns.length !== known) this.redo = [];
+    if (split >= 0 || !same(old?.draft.actions, draft.actions) || turns.length !== known) this.chip = null;
     if (snapshot.version !== old?.version) this.note = null;
     this.at = Math.min(this.at, turns.length);
     this.snap = snapshot;
