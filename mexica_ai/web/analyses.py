@@ -45,6 +45,10 @@ class Asked:
         By which the service knows the search.
     at : int
         Number of turns of the game before it.
+    line, draft : list
+        Turns of a side line from there, and actions of the next one.
+    base : Position
+        That of the game before the line.
     viewer : int or None
         The seat that `visibility.viewer_for` returns.
     seen : Position
@@ -59,11 +63,18 @@ class Asked:
 
     key: str
     at: int
+    line: list[list[str]]
+    draft: list[str]
+    base: Position
     viewer: int | None
     seen: Position
     position: Position
     is_guess: bool
     guest: Guest | None
+
+    def is_of(self, game: Game) -> bool:
+        """Return whether the game still comes to the position: the turns before it were not taken back."""
+        return self.at < len(game.positions) and game.positions[self.at] is self.base
 
 
 class _Found(NamedTuple):
@@ -122,6 +133,8 @@ class Analysis:
         return {
             "key": asked.key,
             "at": asked.at,
+            "line": asked.line,
+            "draft": asked.draft,
             "viewer": asked.viewer,
             "guessed": asked.is_guess,
             "seat": None if result is None else asked.position.to_move,

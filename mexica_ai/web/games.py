@@ -117,7 +117,7 @@ class Game(Kept):
         for seen in self._seen.values():
             del seen[max(0, common - 1) :]
         self.telling.forget(common)
-        if self.drill is not None:
+        if self.analysis is not None and not self.analysis.asked.is_of(self):
             self.analysis = None
 
     # --- what is known of it

@@ -323,7 +323,8 @@ class Jobs:
             running.cancel()
         elif len(self._analyses) >= MAX_ANALYSES:
             raise ApiError(429, "TOO_MANY_ANALYSES", f"{MAX_ANALYSES} analyses run already; expected to end one")
-        asked = self._asked[game] = Asked(key, at, viewer, seen, position, is_guess, guest)
+        base = game.at(at)
+        asked = self._asked[game] = Asked(key, at, line, draft, base, viewer, seen, position, is_guess, guest)
         task = self._start(self._analyses, game, self._analyze(game, asked, seconds, candidates))
         if not self._hub.is_watched(game.id):
             asyncio.get_running_loop().call_later(UNWATCHED_S, self._end_unwatched, game, task)
@@ -355,19 +356,26 @@ class Jobs:
                 )
                 async with contextlib.aclosing(results):
                     async for result in results:
+                        if not self._is_wanted(game, asked):
+                            return
                         analysis.take(result)
                         now = time.monotonic()
                         if result.stop_reason or now - last_sent_s >= ANALYSIS_S - FIRST_S / 2:
                             last_sent_s = now
                             self._send_analysis(game, analysis)
         except MexicaAIError as error:
-            analysis.end("failed", str(error))
-            self._send_analysis(game, analysis)
+            if self._is_wanted(game, asked):
+                analysis.end("failed", str(error))
+                self._send_analysis(game, analysis)
         except asyncio.CancelledError:
-            if analysis.has_result:
+            if analysis.has_result and self._is_wanted(game, asked):
                 analysis.end("stopped")
                 game.analysis = analysis
             raise
+
+    def _is_wanted(self, game: Game, asked: Asked) -> bool:
+        """Return whether an analysis is the last of a game that still comes to its position."""
+        return self._asked.get(game) is asked and asked.is_of(game)
 
     def _send_analysis(self, game: Game, analysis: Analysis) -> None:
         game.analysis = analysis

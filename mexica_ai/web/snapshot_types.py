@@ -126,6 +126,8 @@ class AnalysisJson(TypedDict):
 
     key: str
     at: int
+    line: list[list[str]]
+    draft: list[str]
     viewer: int | None
     guessed: bool
     seat: int | None

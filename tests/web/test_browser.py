@@ -368,12 +368,15 @@ def test_an_analysis_that_has_ended_unheard_is_shown_as_ended(visit, example, si
 
 def test_a_page_that_was_hidden_shows_the_game_that_has_gone_another_way(visit, site):
     game = site.play(site.new(options={"piles": [3, 4]}, seats=PERSONS), "take 1 1")
-    one = visit()
+    one = visit(kept={"hints": {"play": "all", "review": "all"}, "seconds": 0.1})
     page = one.game(game)
+    page.get_by_role("button", name="Analyse").click()
+    page.locator(".candidate").first.wait_for()
     hide(page, True)
     site.play(site.command(game, takeback=True), "take 2 2")
     with page.expect_request("**/at/0/*.svg*"):
         hide(page, False)
+    page.locator(".candidate").first.wait_for(state="detached")
 
 
 def test_a_search_that_the_server_does_not_know_can_be_stopped(visit, example):

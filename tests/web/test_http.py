@@ -565,6 +565,18 @@ def test_an_analysis_ends_with_its_page(page):
     assert ended["analysis"]["stop_reason"] == "stopped"
 
 
+def test_an_analysis_ends_when_its_position_is_taken_back(page):
+    now = page.play(midgame(page), "end")
+    with page.stream(game=now["id"]) as events:
+        analyze(page, now, line=[["end"]], draft=["token"])
+        events_until(events, "analysis", 1)
+        shown = page.game(now)["analysis"]
+        assert (shown["at"], shown["line"], shown["draft"]) == (1, [["end"]], ["token"])
+        now = page.play(page.command(now, takeback=True), "canal P7-Q7", "end")
+        time.sleep(0.5)  # a search that went on would have told more
+        assert page.game(now)["analysis"] is None
+
+
 def test_a_position_within_a_turn_and_after_a_line_is_analysed(page):
     now = midgame(page)
     action = next(entry["action"] for entry in now["entries"] if entry["tool"] == "canal")

@@ -23,7 +23,7 @@ export class Page {
   /** @type {Snapshot} */ snap;
   /** @type {import('./snapshot').Info} */ info;
   /** @type {number | null} */ viewer;
-  /** @type {any} */ analysis;  // that of the snapshot, with `line`, `draft` and `is_running`
+  /** @type {any} */ analysis;  // that of the snapshot, with `is_running`
   /** @type {any} */ home;  // the module of the start page
   /** @type {any} */ dialogs;  // the module of the dialogs
   /** @type {any} */ rules;  // the module of the rules
@@ -109,7 +109,7 @@ export class Page {
       await this.guide.loadGuide(snapshot.game);
     }
     this.viewer = snapshot.viewer;
-    this.analysis = snapshot.analysis && {line: [], draft: [], ...snapshot.analysis};
+    this.analysis = snapshot.analysis;
     const [isReview, number] = location.hash.match(/^#review(?:\/(\d{1,6}))?/) ?? [];
     if (isReview && !snapshot.drill) Object.assign(this, {mode: 'review', at: Number(number ?? 0)});
     this.apply(snapshot);
@@ -158,6 +158,7 @@ export class Page {
     if (split >= 0 || old && !same(old.names, snapshot.names)) forgetPictures();
     if (split >= 0 || turns.length !== known) this.redo = [];
     if (split >= 0 || !same(old?.draft.actions, draft.actions) || turns.length !== known) this.chip = null;
+    if (split >= 0 && split < this.analysis?.at) Object.assign(this, {analysis: null, open: null, peek: null});
     if (snapshot.version !== old?.version) this.note = null;
     this.at = Math.min(this.at, turns.length);
     this.snap = snapshot;

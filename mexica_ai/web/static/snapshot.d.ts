@@ -107,6 +107,8 @@ export interface CandidateJson {
 export interface AnalysisJson {
   key: string;
   at: number;
+  line: Array<Array<string>>;
+  draft: Array<string>;
   viewer: number | null;
   guessed: boolean;
   seat: number | null;
