@@ -235,7 +235,7 @@ def test_to_end_a_turn_without_an_action_plays_nothing(visit, site):
 
 
 def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
-    one = visit()
+    one = visit(kept={"hints": {"play": "all", "review": "all"}, "seconds": 0.1})
     game = site.new("coatl", seed=3, seats=PERSONS)
     page = one.go(f"/g/{game['id']}")
     page.get_by_role("button", name="Player 1, press Enter").wait_for()
@@ -244,12 +244,15 @@ def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
     page.keyboard.press("Enter")
     page.wait_for_selector(".picture svg")
     assert page.locator('.target[data-target^="hand:1"]').count() == 0
+    page.get_by_role("button", name="Analyse").click()
+    page.locator(".candidate").first.wait_for()
     page.get_by_role("button", name="Keep none").click()
     page.get_by_role("button", name="End turn").click()
     page.get_by_role("button", name="Player 2, press Enter").wait_for()
     assert page.locator(".picture").count() == 0
     page.keyboard.press("Enter")
     page.wait_for_selector(".picture svg")
+    assert page.locator(".candidate").count() == 0  # they were found with the hand of the other
     page.wait_for_load_state("networkidle")
     page.mouse.move(*page.evaluate(SMALL_TEXT))
     page.locator(".zoom").first.wait_for()

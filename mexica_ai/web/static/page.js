@@ -158,7 +158,9 @@ export class Page {
     if (split >= 0 || old && !same(old.names, snapshot.names)) forgetPictures();
     if (split >= 0 || turns.length !== known) this.redo = [];
     if (split >= 0 || !same(old?.draft.actions, draft.actions) || turns.length !== known) this.chip = null;
-    if (split >= 0 && split < this.analysis?.at) Object.assign(this, {analysis: null, open: null, peek: null});
+    // What was found for a position that is no more, or for another person.
+    const isElse = split >= 0 && split < this.analysis?.at || old && old.viewer !== snapshot.viewer;
+    if (isElse) Object.assign(this, {analysis: null, open: null, peek: null});
     if (snapshot.version !== old?.version) this.note = null;
     this.at = Math.min(this.at, turns.length);
     this.snap = snapshot;
