@@ -257,6 +257,11 @@ def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
     page.mouse.move(*page.evaluate(SMALL_TEXT))
     page.locator(".zoom").first.wait_for()
     assert page.locator(".zoom").count() == 1  # not one for each of the two boards
+    # At the end everything is shown: also the hand with which the other has begun.
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("dialog").get_by_role("button", name="Resign").click()
+    page.locator(".over").get_by_role("button", name="Review").click()
+    page.get_by_role("button", name="Analyse", exact=True).wait_for()
 
 
 def test_gears_turn_after_the_round(visit, example):

@@ -168,7 +168,10 @@ export class Page {
       this.entering.set(entries, snapshot.walks, this.game.tools);
       Object.assign(this, {isQuiet: false, isSought: false});
     }
-    if (old && !old.is_over && snapshot.is_over) this.review();
+    if (old && !old.is_over && snapshot.is_over) {
+      this.review();
+      this.seeAll();
+    }
     const fresh = turns.slice(known);
     if (fresh.length) {
       say(`${fresh.map(({seat, words}) => `${nameOf(this, seat)}: ${words}`).join('. ')}. ${standing(this, fresh.at(-1).scores)}`);
@@ -188,6 +191,14 @@ export class Page {
     this.friends = await import('./friends.js');
     this.friends.follow(this, old);
     this.render();
+  }
+
+  // Everything is shown when the game is over: the view of a seat is given up.
+  seeAll() {
+    if (this.viewer == null) return;
+    this.viewer = null;
+    this.stream.disconnect();
+    this.stream.connect();
   }
 
   async loadSheet() {
