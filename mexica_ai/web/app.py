@@ -48,7 +48,7 @@ from mexica_ai.web.journal import Folder
 from mexica_ai.web.language import Languages, page_languages
 from mexica_ai.web.lessons import Lessons
 from mexica_ai.web.own import Results
-from mexica_ai.web.requests import actions_of, body_of, line_of, number_of, theme_of, turn_of
+from mexica_ai.web.requests import actions_of, body_of, line_of, number_of, shown_of, theme_of, turn_of
 from mexica_ai.web.responses import EXCEPTION_HANDLERS, cacheable, download
 from mexica_ai.web.seats import DEFAULT_LEVEL, MAX_SECONDS, bad_value
 from mexica_ai.web.snapshot_types import GameInfo, Info
@@ -364,20 +364,14 @@ class Site:
         viewer = game.require_view(seat_of(request, game))
         theme = theme_of(request)
         number, part = turn_of(request), request.path_params["part"]
-        line, actions = line_of(request), actions_of(request)
-        with_turn = request.query_params.get("turn") == "1"
-        since = number_of(request, "since") or 0
-        turns = game.turns[: number + max(since, with_turn)]
+        shown = shown_of(request)
+        turns = game.turns[: number + max(shown["since"], shown["with_turn"])]
         exercise = game.table.number if game.drill is not None else None
         names = names_of(game.seats)
-        key = json.dumps(
-            [game.id, exercise, number, part, viewer, theme, line, actions, with_turn, since, turns, names]
-        )
+        key = json.dumps([game.id, exercise, number, part, viewer, theme, shown, turns, names])
         svg = self._pictures.pop(key, None)
         if svg is None:
-            svg = pictures.picture(
-                game, number, part, viewer, with_turn=with_turn, since=since, line=line, actions=actions, theme=theme
-            )
+            svg = pictures.picture(game, number, part, viewer, theme=theme, **shown)
         self._pictures[key] = svg
         if len(self._pictures) > _PICTURES_KEPT:
             del self._pictures[next(iter(self._pictures))]

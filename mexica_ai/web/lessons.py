@@ -16,7 +16,7 @@ from mexica_ai.web import guides, pictures
 from mexica_ai.web.errors import ApiError
 from mexica_ai.web.games import Game
 from mexica_ai.web.guests import viewer_of
-from mexica_ai.web.requests import actions_of, line_of, number_of, turn_of
+from mexica_ai.web.requests import number_of, shown_of, turn_of
 from mexica_ai.web.rules_text import read_sections
 from mexica_ai.web.sheets import sheet_of
 from mexica_ai.web.snapshot_types import HintsJson, ProjectedJson, RulesJson, SheetJson
@@ -89,9 +89,6 @@ class Lessons:
             game,
             turn_of(request),
             game.require_view(viewer_of(request, game, number_of(request, "viewer"))),
-            with_turn=request.query_params.get("turn") == "1",
-            since=number_of(request, "since") or 0,
-            line=line_of(request),
-            actions=actions_of(request),
+            **shown_of(request),
         )
         return game, steps[-1][1] if steps else base.to_json()

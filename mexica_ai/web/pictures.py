@@ -101,6 +101,7 @@ def picture(
     viewer: int | None,
     *,
     with_turn: bool = False,
+    count: int | None = None,
     since: int = 0,
     line: Sequence[list[str]] = (),
     actions: Sequence[str] = (),
@@ -118,6 +119,8 @@ def picture(
         The seat that `visibility.viewer_for` returns.
     with_turn : bool
         Show the position after the turn that was played, with its marks.
+    count : int, optional
+        After so many of its actions; by default all.
     since : int
         Show the position after so many turns that were played, as it is then, with the marks of the first.
     line, actions : list
@@ -129,7 +132,9 @@ def picture(
     chosen = parts if part == "all" else part.split("+")
     if not set(chosen) <= set(parts):
         raise ApiError(404, "NO_PART", f"no part {quote(part)}; expected all or some of {'+'.join(parts)}")
-    base, steps = steps_of(game, number, viewer, with_turn=with_turn, since=since, line=line, actions=actions)
+    base, steps = steps_of(
+        game, number, viewer, with_turn=with_turn, count=count, since=since, line=line, actions=actions
+    )
     svg = boards.draw(
         game.kind,
         base.to_json(),
@@ -148,6 +153,7 @@ def steps_of(
     viewer: int | None,
     *,
     with_turn: bool = False,
+    count: int | None = None,
     since: int = 0,
     line: Sequence[list[str]] = (),
     actions: Sequence[str] = (),
@@ -166,7 +172,7 @@ def steps_of(
     elif with_turn:
         base = game.view_of(game.at(number), viewer)
         game.at(number + 1)
-        steps = _played_steps(game, number, viewer)
+        steps = _played_steps(game, number, viewer)[:count]
     else:
         base = position_of(game, number, viewer, list(line), [])
         if actions:

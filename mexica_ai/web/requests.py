@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, TypedDict
 
 from starlette.requests import Request
 
@@ -61,3 +61,24 @@ def line_of(request: Request) -> list[list[str]]:
     line: list[list[str]] = parse_json(text, "request.line")
     check_shape(line, [[str]], "request.line")
     return line
+
+
+class Shown(TypedDict):
+    """What the query of a picture asks for: parameters of `pictures.steps_of`."""
+
+    with_turn: bool
+    count: int | None
+    since: int
+    line: list[list[str]]
+    actions: list[str]
+
+
+def shown_of(request: Request) -> Shown:
+    """Return what the query of a picture asks for."""
+    return {
+        "with_turn": request.query_params.get("turn") == "1",
+        "count": number_of(request, "count"),
+        "since": number_of(request, "since") or 0,
+        "line": line_of(request),
+        "actions": actions_of(request),
+    }

@@ -167,7 +167,7 @@ def test_a_draft_survives_a_reload(visit, example):
     one.chips(*TURN[:1])
 
 
-def test_turns_of_engines_are_played_action_by_action(visit, example):
+def test_turns_of_engines_are_played_action_by_action(visit, example, site):
     one = visit(reduced_motion="no-preference")
     page = one.game(midgame(example))
     page.get_by_role("button", name="End turn").click()
@@ -187,6 +187,12 @@ def test_turns_of_engines_are_played_action_by_action(visit, example):
     )
     assert page.locator(".prompt").inner_text().strip() == "Choose a tool, or click on the board."
     assert page.locator(".menu").count() == 0
+    # Some are not known in full.
+    game = site.new("tzolkin", players=3, seats=[PERSON, engine(1, 0.1), engine(1, 0.1)], seed=1)
+    page = one.game(game)
+    site.play(game, game["entries"][0]["action"])
+    page.locator(".status", has_text="plays").wait_for()
+    page.locator(".status", has_text="to move").wait_for()
 
 
 # --- other games

@@ -502,6 +502,15 @@ def test_pictures_have_tags(page):
         assert page.client.get(wrong).status_code == status, wrong
 
 
+def test_a_turn_is_shown_up_to_each_of_its_actions(page):
+    actions = ["canal P7-Q7", "canal Q8-Q9", "end"]
+    now = page.play(midgame(page), *actions)
+    path = f"/api/games/{now['id']}/at/0/board.svg"
+    for count in (1, 2):
+        entered = page.call("GET", path, params={"actions": "; ".join(actions[:count])})
+        assert page.call("GET", path, params={"turn": 1, "count": count}) == entered
+
+
 def test_what_was_played_is_downloaded_and_goes_on_elsewhere(page):
     now = page.play(page.play(page.new(seats=PERSONS), "take 1 1"), "take 1 2")
     record = page.call("GET", f"/api/games/{now['id']}/record")

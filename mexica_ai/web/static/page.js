@@ -17,7 +17,7 @@ const STEP_MS = 350, LEAST_MS = 600, MOST_MS = 2500;  // pause for each action o
 const pause = ms => new Promise(done => { setTimeout(done, ms); });
 
 /** @typedef {import('./snapshot').Snapshot} Snapshot */
-/** @typedef {{at: number, line?: string[][], actions?: string[], turn?: number | null, since?: number}} Place */
+/** @typedef {{at: number, line?: string[][], actions?: string[], turn?: number | null, count?: number | null, since?: number}} Place */
 
 export class Page {
   /** @type {Snapshot} */ snap;
@@ -455,9 +455,9 @@ export class Page {
   }
 
   /** @param {string} what @param {Place} place */
-  pathOf(what, {at, line, actions, turn, since}) {
+  pathOf(what, {at, line, actions, turn, count, since}) {
     return `/api/games/${this.snap.id}/at/${at}/${what}${query({
-      viewer: this.viewer, turn, since, actions: actions?.join('; ') || null, line: line?.length ? JSON.stringify(line) : null,
+      viewer: this.viewer, turn, count, since, actions: actions?.join('; ') || null, line: line?.length ? JSON.stringify(line) : null,
     })}`;
   }
 
@@ -467,8 +467,8 @@ export class Page {
     if (peek) return this.after(peek.line ?? [], peek.actions);
     if (this.looked != null) return {at: this.looked, turn: 1};
     if (shown && turns[shown.index]) {
-      const {seat, actions} = turns[shown.index];
-      return seat == null ? {at: shown.index, turn: 1} : {at: shown.index, actions: actions.slice(0, shown.count)};
+      // By their number: without what is hidden, its actions may not be playable.
+      return {at: shown.index, turn: 1, count: shown.count};
     }
     if (shownTurn(this)) return {at: 0, actions: shownTurn(this)};
     if (this.mode === 'play') {
