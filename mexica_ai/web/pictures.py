@@ -197,8 +197,7 @@ def _played_steps(game: Game, number: int, viewer: int | None) -> list[tuple[str
     steps = []
     for action, seen in zip(game.turns[number], game.seen_turns(viewer)[number], strict=True):
         position.push_action(action)
-        after = position if viewer is None else position.view(viewer)
-        steps.append((seen, after.to_json()))
+        steps.append((seen, game.view_of(position, viewer).to_json()))
     return steps
 
 

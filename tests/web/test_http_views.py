@@ -159,3 +159,7 @@ def test_tokens_that_nobody_has_seen_are_in_no_position(page):
     position = page.call("GET", f"/api/games/{now['id']}/position")
     assert position["calpulli"].get("upcoming") is None
     assert ai.Position.from_compact(now["compact"]) == ai.Position.from_json(position)
+    now = page.play(now, now["entries"][0]["action"])
+    path, query = f"/api/games/{now['id']}", {"turn": 1}
+    assert "period 2" not in page.call("GET", f"{path}/at/0/panel.svg", params=query)
+    assert "upcoming" not in json.dumps(page.call("GET", f"{path}/at/0/hints", params=query))
