@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Awaitable, Callable, Iterator
-from http.cookies import CookieError, SimpleCookie
 from importlib import resources
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -261,11 +261,7 @@ class _LimitedReceive:
 def _cookies(headers: Headers) -> Iterator[tuple[str, str]]:
     """Yield the names and values of all cookies of a request."""
     for line in headers.getlist("cookie"):
-        try:
-            found = SimpleCookie(line)
-        except CookieError:
-            continue
-        yield from ((name, cookie.value) for name, cookie in found.items())
+        yield from cookie_parser(line).items()  # those of other programs of this host may be odd
 
 
 def _is_page(scope: Scope) -> bool:

@@ -61,6 +61,13 @@ def test_without_a_session_there_is_nothing(page, stranger, path):
     assert stranger.post("/api/games", json={"game": "nim"}).status_code == 401
 
 
+@pytest.mark.parametrize("odd", ["x=a b", "version=1", "a@b=c", 'x="', "=;"])
+def test_cookies_of_other_programs_lock_nobody_out(page, stranger, odd):
+    name = f"mexica_ai_{page.port}"
+    for cookies in (f"{odd}; {name}={page.client.cookies[name]}", f"{name}={page.client.cookies[name]}; {odd}"):
+        assert stranger.get("/api/info", headers={"Cookie": cookies}).status_code == 200
+
+
 @pytest.mark.parametrize(
     "host",
     ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "localhost", "127.0.0.2:{port}", "[::1]:{port}",
