@@ -47,6 +47,14 @@ def turns(page):
     return page.locator(".journal li")
 
 
+@contextlib.contextmanager
+def no_room(page):
+    """Have requests for a new game refused."""
+    page.route("**/api/games", lambda route: route.fulfill(status=429, json={"message": "no room"}))
+    yield
+    page.unroute("**/api/games")
+
+
 # --- a turn
 
 
@@ -484,6 +492,10 @@ def test_review_with_its_graph_and_the_jump_to_the_worst_turn(visit, site):
     page.locator(".picture .badge").first.wait_for(state="detached")
     one.check_accessible()
     page.get_by_role("button", name="Play on from here").click()
+    with no_room(page):
+        page.get_by_role("button", name="Start", exact=True).click()
+        page.get_by_role("dialog").get_by_text("no room").wait_for()
+    one.wrong.clear()  # the refused request
     page.get_by_role("button", name="Start", exact=True).click()
     one.until("!location.hash && document.querySelector('.turnbar')")
     assert page.url != f"{site.base}/g/{game['id']}#review"
@@ -525,6 +537,10 @@ def test_a_new_game_from_the_form(visit, site):
     page.get_by_role("dialog").get_by_role("button", name="Resign").click()
     page.get_by_role("heading", name="Level 2 wins").wait_for()
     one.check_accessible()
+    with no_room(page):
+        page.get_by_role("button", name="Play again, seats rotated").click()
+        page.locator(".told", has_text="no room").wait_for()
+    one.wrong.clear()  # the refused request
     page.get_by_role("button", name="Play again, seats rotated").click()
     page.get_by_text("Level 2").first.wait_for()
     one.until("document.querySelectorAll('.journal li').length < 3")
@@ -615,7 +631,7 @@ def test_examples_and_games_on_disk(visit, site):
     site.new("nim")
     undo.click()
     one.until("number => document.querySelectorAll('.kept li').length === number", number)
-    assert page.locator("#said").inner_text() == "The game cannot be read."
+    page.locator(".told", has_text="The game cannot be read.").wait_for()
     one.wrong.clear()  # the refused request
 
 

@@ -31,6 +31,7 @@ function proposal(page) {
 
 /** The open dialog of the page. */
 export const dialog = (/** @type {Page} */ page) => html`<dialog @close=${() => page.set({dialog: null})}>${dialogs[page.dialog](page)}
+  <p class="fault" role="status">${page.message ?? ''}</p>
   <div class="row end">${button(t('Close'), () => page.close())}</div></dialog>`;
 
 const KEYS = [

@@ -109,7 +109,7 @@ export function invites(page) {
       ${act(isAway ? t('New link') : t('Make a link'), false)}${isAway ? act(t('Take the seat back'), true) : nothing}</div>
       ${link ? html`<div class="row"><input class="invite grow" readonly aria-label=${t('Link of {name}', {name: nameOf(page, seat)})} .value=${link}
         @focus=${event => event.target.select()}>${button(t('Copy'), () => copy(page, link))}</div>` : nothing}`;
-  })}<p class="fault" role="status">${page.message ?? ''}</p>`;
+  })}`;
 }
 
 async function copy(page, link) {

@@ -1,6 +1,6 @@
 // @ts-check
 // The start page: a new game, a record or a position from a file, an example; and the list of saved games.
-import {button, html, languages, nothing, pathOf, seatMark} from './api.js';
+import {button, html, languages, nothing, pathOf, say, seatMark} from './api.js';
 import {create, form, readSeats, seatRows} from './setup.js';
 import {t} from './words.js';
 
@@ -81,7 +81,8 @@ function load(page) {
   const most = page.info.caps.body;
   const refuse = words => {
     Object.assign(form, {file: null, faults: [{words}], several: null});
-    page.tell(words);
+    say(words);
+    page.set({message: ''});
   };
   const tooLarge = (what, bytes) => refuse(t('{what} has {size}; at most {most} can be opened.', {what, size: size(bytes), most: size(most)}));
   const take = async file => {

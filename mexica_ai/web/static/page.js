@@ -634,7 +634,7 @@ export class Page {
 
   async ask(dialog) {
     if (dialog === 'invite') this.friends = await import('./friends.js');
-    this.reply = null;
+    Object.assign(this, {reply: null, message: ''});
     try {
       this.dialogs ??= await import('./dialogs.js');
       if (dialog === 'on') (await import('./setup.js')).takeSeats(this.snap.seats);
@@ -684,8 +684,9 @@ export class Page {
   async listAgain(method, path, words) {
     const error = await request(method, path).then(() => null, error => error);
     const games = await request('GET', '/api/games').then(answer => answer.games, () => this.games);
-    this.set({games, deleted: this.deleted.filter(({id}) => games.every(game => game.id !== id))});
-    this.tell(error?.message ?? words);
+    say(error?.message ?? words);
+    const deleted = this.deleted.filter(({id}) => games.every(game => game.id !== id));
+    this.set({games, deleted, message: error?.message ?? ''});
     return error;
   }
 

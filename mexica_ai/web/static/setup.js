@@ -1,6 +1,6 @@
 // @ts-check
 // The form of a new game: who sits where; and the request that creates it.
-import {choice, find, html, nothing, request, seatMark} from './api.js';
+import {choice, find, html, nothing, request, say, seatMark} from './api.js';
 import {t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
@@ -58,13 +58,16 @@ export function takeSeats(seats, by = 0) {
  */
 export async function create(page, body) {
   Object.assign(form, {faults: [], several: null});
+  page.message = '';
   try {
     const {id, turns, is_over: isOver} = await request('POST', '/api/games', body);
     location.href = `/g/${id}${body.mistakes ? `#from/${body.from}` : turns.length && (body.text || body.example || isOver) ? '#review' : ''}`;
   } catch (error) {
     if (error.reason === 'SEVERAL_RECORDS') form.several = {body, count: error.count, records: error.records};
     else form.faults = error.violations.length ? error.violations : [{words: error.message}];
-    page.tell(form.several ? t('The file holds {number} games: choose one.', {number: form.several.count}) : error.message);
+    const words = form.several ? t('The file holds {number} games: choose one.', {number: form.several.count}) : error.message;
+    say(words);
+    page.set({message: page.home ? '' : words});  // the start page lists the faults
     find('.several button')?.focus();
   }
 }

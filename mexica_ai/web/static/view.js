@@ -27,7 +27,7 @@ export function view(page) {
     ${snap && !isGuest && !snap.is_over && !snap.drill && snap.seats.filter(({kind}) => kind === 'person').length > 1
       ? button(t('Invite'), () => page.ask('invite')) : nothing}
     ${snap ? button(t('Text'), () => page.ask('text')) : nothing}${isGuest ? nothing : html`<a class="link" href="/edit${snap ? query(snap.viewer == null ? {game: snap.id, at: page.spot.at} : {empty: snap.game, players: snap.players}) : ''}">${t('Editor')}</a>`}</header>
-  ${banner(page)}${failure || !info ? html`<main class="loading"><div class="outline"></div>${state}</main>`
+  ${banner(page)}${told(page)}${failure || !info ? html`<main class="loading"><div class="outline"></div>${state}</main>`
     : page.editor ? page.editor.view() : !snap ? page.home.home(page) : snap.handover == null ? table(page) : handover(page)}
   ${page.rules?.drawer(page) ?? nothing}${page.dialog ? page.dialogs.dialog(page) : nothing}`;
 }
@@ -38,6 +38,12 @@ const banner = ({isClosed, isGone, isLost, isCrowded, snap}) =>
     : isClosed ? t('This browser is not let in any more. Open the URL that {command} printed. The games are saved.', {command: html`<code>mexica-ai web</code>`})
     : isGone ? t('The game was deleted.') : isCrowded ? t('Too many pages are open: close one. The game is saved.')
     : t('The connection is lost; reconnecting. The game is saved.')}</p>` : nothing;
+
+// What is told where neither a dialog nor the tools, the guide or the editor tell it.
+const told = ({message, dialog, editor, snap, mode}) => {
+  const isPlayed = snap && snap.handover == null && mode === 'play' && (!snap.is_over || snap.guide);
+  return !message || dialog || editor || isPlayed ? nothing : html`<p class="banner told" role="status">${message}</p>`;
+};
 
 /** @param {Page} page */
 function handover(page) {
@@ -65,7 +71,7 @@ function table(page) {
   const isAtEnd = snap.guide && snap.guide.step === snap.guide.of;
   const hasPanel = game.parts.includes('panel');
   return html`<main class="game"><h1 class="unseen">${game.title}</h1>
-    <div class="left">${isReview ? page.message ? html`<p>${page.message}</p>` : nothing : [
+    <div class="left">${isReview ? nothing : [
         snap.drill ? page.study?.drillCard(page) : snap.guide ? page.guide.guideCard(page) : nothing, page.friends?.strip(page) ?? nothing,
         isAtEnd ? nothing : [turnBar(page), snap.is_over ? nothing : tools(page)]]}
       <div class="place"><div class="stage ${game.grid ? 'has-grid' : ''} ${settings.fits ? 'fits' : ''}"
