@@ -2,7 +2,7 @@
 // The start page: a new game, a record or a position from a file, an example; and the list of saved games.
 import {button, html, languages, nothing, pathOf, say, seatMark} from './api.js';
 import {create, form, readSeats, seatRows} from './setup.js';
-import {t} from './words.js';
+import {language, t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
 /** @typedef {import('./snapshot').SummaryJson} SummaryJson */
@@ -135,8 +135,14 @@ const state = ({drill, guide, is_over: isOver, turns, seats, scores = [], winner
   : guide ? t('guided game, {step} of {of} steps done', {...guide}) : !isOver ? `${t('turn {number}', {number: turns + 1})}${scores.some(Boolean) ? `, ${scores.join(' : ')}` : ''}`
     : `${t('over, {scores}', {scores: scores.join(' : ')})}${winners.length === 1 ? `, ${t('{who} wins', {who: seats[winners[0]].title})}` : ''}`;
 
+/**
+ * When a game was begun, by the clock here.
+ * @param {SummaryJson} game
+ */
+const when = ({created}) => new Date(created).toLocaleString(language, {dateStyle: 'medium', timeStyle: 'short'});
+
 /** All that is listed of a game, as text to search. */
-const wordsOf = (page, game) => [page.titleOf(game.game), game.error ?? state(game), game.created,
+const wordsOf = (page, game) => [page.titleOf(game.game), game.error ?? `${state(game)} ${when(game)}`,
   ...(game.seats ?? []).map(seat => seat.title)].join(' ').toLowerCase();
 
 /** @param {Page} page */
@@ -153,6 +159,6 @@ function kept(page) {
     <ul class="plain kept">${found.map(game => html`<li>
       <a href="/g/${game.id}${game.is_over ? '#review' : ''}"><b>${page.titleOf(game.game)}</b> ${game.error ?? html`
         ${game.drill ? nothing : game.seats.map((seat, index) => html`<span class="who">${seatMark(index)} ${seat.title}</span>`)}
-        <span class="soft">${state(game)}, ${game.created.slice(0, 16).replace('T', ' ')}</span>`}</a>
+        <span class="soft">${state(game)}, ${when(game)}</span>`}</a>
       ${button('×', () => page.remove(game), {kind: 'link', label: t('Delete this game of {title}', {title: page.titleOf(game.game)})})}</li>`)}</ul></section>`;
 }

@@ -2,7 +2,7 @@
 // The start page's second part: names and strength of levels, the level that comes next, the own results.
 import {button, html, nothing, percent} from './api.js';
 import {form} from './setup.js';
-import {t} from './words.js';
+import {language, t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
 
@@ -44,6 +44,6 @@ export function results(page) {
       <td>${row.share_of_points == null ? '' : percent(row.share_of_points)}</td></tr>`)}</tbody></table>
     <p class="soft">${t('Games of one person against levels or engines. Points: your part of all points, on average.')}</p>
     <details><summary>${t('All {number:game|games}', {number: list.length})}</summary><ul class="plain">${list.map(({id, game, level, share, scores, seat, begun}) => html`<li>
-      <a href="/g/${id}#review">${begun.slice(0, 10)} ${t('{game} against {opponent}: {outcome}', {game: page.titleOf(game), opponent: against(level), outcome: outcome(share)})}${
+      <a href="/g/${id}#review">${new Date(begun).toLocaleDateString(language, {dateStyle: 'medium'})} ${t('{game} against {opponent}: {outcome}', {game: page.titleOf(game), opponent: against(level), outcome: outcome(share)})}${
         scores.length ? html` (<b>${scores[seat]}</b>; ${scores.join(' : ')})` : nothing}</a></li>`)}</ul></details></section>`;
 }
