@@ -258,6 +258,13 @@ def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
     page.keyboard.press("Enter")
     page.wait_for_selector(".picture svg")
     assert page.locator('.target[data-target^="hand:1"]').count() == 0
+    # What would show all hands is not offered.
+    page.get_by_role("link", name="position").wait_for()
+    assert page.get_by_role("link", name="record").count() == 0
+    page.get_by_role("button", name="Review", exact=True).click()
+    page.locator(".card.review").wait_for()
+    assert page.get_by_role("button", name=re.compile("Play on from here|Annotate")).count() == 0
+    page.get_by_role("button", name="Play", exact=True).click()
     page.get_by_role("button", name="Analyse").click()
     page.locator(".candidate").first.wait_for()
     page.get_by_role("button", name="Keep none").click()
@@ -276,6 +283,7 @@ def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
     page.get_by_role("dialog").get_by_role("button", name="Resign").click()
     page.locator(".over").get_by_role("button", name="Review").click()
     page.get_by_role("button", name="Analyse", exact=True).wait_for()
+    page.get_by_role("link", name="record").wait_for()
 
 
 def test_gears_turn_after_the_round(visit, example):

@@ -87,9 +87,9 @@ export function followTurn(page) {
  * @param {Page} page
  */
 export function downloads(page) {
-  const {viewer, spot: {at}, snap: {id, game, drill}} = page;
+  const {viewer, spot: {at}, snap: {id, game, drill, open}} = page;
   const link = (words, path, values, ending) => html`<a download="${game}-${at}.${ending}"
     href="/api/games/${id}/${path}${query(values)}">${words}</a> `;
-  return html`<p class="soft downloads">${t('Save the')} ${drill ? nothing : link(t('record'), 'record', {}, 'jsonl')}${link(t('position'), 'position', {at, viewer}, 'json')}
+  return html`<p class="soft downloads">${t('Save the')} ${drill || !open ? nothing : link(t('record'), 'record', {}, 'jsonl')}${link(t('position'), 'position', {at, viewer}, 'json')}
     ${link(t('picture'), `at/${at}/all.svg`, {theme: 'light', viewer}, 'svg')}</p>`;
 }

@@ -86,5 +86,5 @@ function table(page) {
       <p class=${hasPanel ? 'unseen' : 'row'}>${snap.seats.map((_, seat) => html`<span class="who">${who(page, seat)}<span
         class="unseen">, </span> <b>${snap.scores[seat]}</b><span class="unseen"> ${snap.scores[seat] === 1 ? t('point') : t('points')}; </span></span>`)}</p>
       ${projection(page)}
-      ${isReview ? isEarly ? nothing : page.study?.annotationPanel(page) : over(page)}${isEarly ? nothing : candidatesPanel(page)}${snap.drill ? nothing : turnList(page)}${isEarly ? nothing : downloads(page)}</aside></main>`;
+      ${isReview ? snap.open && !isEarly ? page.study?.annotationPanel(page) : nothing : over(page)}${isEarly ? nothing : candidatesPanel(page)}${snap.drill ? nothing : turnList(page)}${isEarly ? nothing : downloads(page)}</aside></main>`;
 }
