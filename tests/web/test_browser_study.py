@@ -15,6 +15,7 @@ def test_a_line_is_kept_and_has_an_address(visit, site):
     page.get_by_role("button", name="Keep this line").click()
     one.until("location.hash === '#review/1/1'")
     page.get_by_label("Comment on this turn").fill("one pile")
+    page.keyboard.press("Escape")  # it stays with the turn of the line
     page.get_by_label("Type a turn of a side line").fill("take 1 1")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Keep this line").click()

@@ -16,7 +16,8 @@ export function onKey(page, event) {
   const name = (event.ctrlKey || event.metaKey ? 'Ctrl+' : '') + (key === 'Z' ? 'Shift+Z' : key);
   const run = {
     'Ctrl+z': page.isMine && (() => page.undo()), 'Ctrl+y': page.isMine && (() => page.redoOne()),
-    'Ctrl+Shift+Z': page.isMine && (() => page.redoOne()), Escape: () => stepBack(page),
+    'Ctrl+Shift+Z': page.isMine && (() => page.redoOne()),
+    Escape: () => target.matches('textarea') ? target.blur() : stepBack(page),  // the comment stays with its turn
     ...settings.keys && {'?': () => page.ask('help'), T: () => page.ask('text')},
     ...settings.keys && page.game.languages.length && {R: () => page.readRules()},
     ...settings.keys && !isReview && {'/': () => find('.typed input').focus(), ...letters(page)},
