@@ -533,8 +533,10 @@ def test_a_new_game_from_the_form(visit, site):
     page.get_by_label("s a turn").blur()
     page.get_by_text("Options").click()
     page.get_by_label("seed").fill("7")
-    page.get_by_role("button", name="Start", exact=True).click()
+    before = len(site.call("GET", "/api/games")["games"])
+    page.get_by_role("button", name="Start", exact=True).dblclick()
     page.wait_for_selector(".target.lit")
+    assert len(site.call("GET", "/api/games")["games"]) == before + 1
     assert "Place the pilli" in page.locator(".prompt").inner_text()
     one.check_accessible()
     page.locator(".target.lit").first.click()

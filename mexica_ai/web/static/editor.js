@@ -21,6 +21,7 @@ export class Editor {
   from = null;  // the target of the piece to move
   way = [];  // targets that a brush is being drawn over
   pointed = null;  // the highlighted error
+  isLeaving = false;  // for a game of the position
   past = [];
   future = [];
   changes = 0;
@@ -33,6 +34,7 @@ export class Editor {
       stroke: (targets, isEnd) => this.stroke(targets, isEnd),
     });
     addEventListener('keydown', event => this.key(event));
+    addEventListener('pageshow', () => { this.isLeaving = false; });
     const {game, at, empty, players} = Object.fromEntries(new URLSearchParams(location.search));
     const kind = page.info.games.find(one => one.name === empty);
     if (kind) this.begin(kind, Number(players) || undefined);
@@ -120,10 +122,13 @@ export class Editor {
   }
 
   async open(mode) {
+    if (this.isLeaving) return;
+    this.isLeaving = true;
     const body = {position: this.given, seats: mode ? Array(this.given.players).fill({kind: 'person'}) : null};
     try {
       location.href = `/g/${(await request('POST', '/api/games', body)).id}${mode}`;
     } catch (error) {
+      this.isLeaving = false;
       this.page.tell(error.message);
     }
   }

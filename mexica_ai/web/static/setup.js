@@ -52,17 +52,23 @@ export function takeSeats(seats, by = 0) {
   });
 }
 
+let isBegun = false;  // a second click, or a held Enter, begins no other game
+addEventListener('pageshow', () => { isBegun = false; });  // also when the browser goes back
+
 /**
  * Create a game and open it. Of a file of several records, ask for one.
  * @param {Page} page
  */
 export async function create(page, body) {
+  if (isBegun) return;
+  isBegun = true;
   Object.assign(form, {faults: [], several: null});
   page.message = '';
   try {
     const {id, turns, is_over: isOver} = await request('POST', '/api/games', body);
     location.href = `/g/${id}${body.mistakes ? `#from/${body.from}` : turns.length && (body.text || body.example || isOver) ? '#review' : ''}`;
   } catch (error) {
+    isBegun = false;
     if (error.reason === 'SEVERAL_RECORDS') form.several = {body, count: error.count, records: error.records};
     else form.faults = error.violations.length ? error.violations : [{words: error.message}];
     const words = form.several ? t('The file holds {number} games: choose one.', {number: form.several.count}) : error.message;
