@@ -1,7 +1,7 @@
 // @ts-check
 // Shared by all scripts: requests, pictures as elements, settings, and small templates.
 import {html, nothing, render, svg} from './vendor/lit-html.js';
-import {KEY, kept, language, LANGUAGES, t} from './words.js';
+import {KEY, kept, language, LANGUAGES, stored, t} from './words.js';
 
 export {html, nothing, render, svg};
 
@@ -130,7 +130,7 @@ function isLike(one, usual) {
 export function keep(changes = {}) {
   Object.assign(settings, changes);
   try {
-    localStorage.setItem(KEY, JSON.stringify(settings));
+    localStorage.setItem(KEY, JSON.stringify({...stored(), ...changes}));  // other pages have changed others meanwhile
   } catch {}  // storage is full or blocked: the settings hold until the page is left
   document.documentElement.dataset.theme = settings.theme;
 }

@@ -9,7 +9,8 @@ export const KEY = 'mexica-ai';
  */
 export const kept = stored();
 
-function stored() {
+/** What the browser has now. */
+export function stored() {
   try {
     return Object(JSON.parse(localStorage.getItem(KEY) ?? '{}'));
   } catch {
