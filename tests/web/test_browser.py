@@ -124,6 +124,12 @@ def test_a_whole_turn_by_keyboard(visit, example):
     page.keyboard.press("Escape")
     assert page.locator(".menu").count() == 0
     assert page.evaluate("document.activeElement.dataset.cell") == "Q8"
+    for key in ("Enter", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    one.chips("canal P7-Q7", "canal Q8")
+    assert page.evaluate("document.activeElement.dataset.cell") == "Q8"
+    page.keyboard.press("Control+z")
+    one.chips("canal P7-Q7")
     page.keyboard.press("Control+z")
     one.chips()
     page.keyboard.press("Control+y")

@@ -24,7 +24,7 @@ function moveIn(page, event) {
 const choicesOf = page => page.isMine && !page.isDragged && page.chip == null
   ? page.entering.choices(target => page.snap.targets[target] ?? target) : [];
 
-const choose = (page, one) => button(html`${one.label} <small>${one.note}</small>`, () => page.choose(one), {
+const choose = (page, one) => button(html`${one.label} <small>${one.note}</small>`, (/** @type {UIEvent} */ event) => page.choose(one, !event.detail), {
   kind: one.isEmpty ? 'faint' : ''});
 
 /**

@@ -424,8 +424,10 @@ export class Page {
     this.set({isDragged: true, note: null});
   }
 
-  choose({tool, target}) {
-    this.finish(tool ? this.entering.choose(tool) : this.entering.take(target, true), this.anchor, true);
+  choose({tool, target}, byKey = false) {
+    const found = tool ? this.entering.choose(tool) : this.entering.take(target, true);
+    this.finish(found, this.anchor, true);
+    if (found && byKey) this.board.focus();  // the menu goes
   }
 
   finish(entry, at, byKey) {
@@ -724,7 +726,9 @@ export class Page {
   paint() {
     const host = find('.stage');
     if (!host) {
-      find('.handover')?.focus();
+      const button = find('.handover:not([data-met])');  // the clock paints anew: once is enough
+      if (button) button.dataset.met = '';
+      button?.focus();
       return;
     }
     const {place, entering} = this;
