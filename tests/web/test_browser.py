@@ -814,9 +814,9 @@ def test_dialogs_are_accessible(visit, example):
     page.reload()
     page.wait_for_selector(".picture svg")
     one.wrong.clear()  # the script that did not come
-    for key in ("?", "Shift+T"):
+    for key, name in (("?", "Keys"), ("Shift+T", "The board as text")):
         page.keyboard.press(key)
-        page.get_by_role("dialog").wait_for()
+        page.get_by_role("dialog", name=name).wait_for()
         one.check_accessible()
         page.keyboard.press("Escape")
         page.get_by_role("dialog").wait_for(state="detached")

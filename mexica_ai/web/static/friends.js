@@ -97,7 +97,7 @@ async function invite(page, seat, withdraw) {
 export function invites(page) {
   const {snap: {seats, away}} = page;
   const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname);
-  return html`<h2>${t('Invite friends')}</h2>
+  return html`<h2 id="asked">${t('Invite friends')}</h2>
     <p>${t('Whoever opens the link of a seat plays it on a device of their own: this game, this seat, nothing else. A new link makes the old one worthless.')}</p>
     ${isHere ? html`<p class="soft">${t('This page is at an address of this computer: its links work only here. For other devices, start {command} with an address that they reach.', {
       command: html`<code>mexica-ai web</code>`})}</p>` : nothing}
