@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from typing import TYPE_CHECKING, cast
 
 from mexica_ai import __version__
@@ -54,7 +55,7 @@ class Game(Kept):
     Attributes
     ----------
     thinking, annotation : dict or None
-        The state of these jobs, as pages show it.
+        The state of these jobs; `since` is a time of `time.monotonic`.
     analysis : Analysis or None
         The newest one.
     drill : Drill or None
@@ -282,6 +283,13 @@ class Game(Kept):
 
     # --- snapshots
 
+    def thinking_json(self) -> ThinkingJson | None:
+        """Return which engine thinks, and for how long by now: a page may have another clock."""
+        if self.thinking is None:
+            return None
+        fields = {key: value for key, value in self.thinking.items() if key != "since"}
+        return cast("ThinkingJson", {**fields, "seconds": round(time.monotonic() - self.thinking["since"], 1)})
+
     def snapshot(self, viewer: int | None) -> Snapshot:
         """Return the state of the game, as a page shows it.
 
@@ -298,7 +306,7 @@ class Game(Kept):
         if key not in self._snapshots:
             self._snapshots[key] = snapshot_of(self, viewer, handover, guest)
         is_hidden = handover is not None or (guest is not None and not self.is_over)
-        analysis, thinking = self.analysis, self.thinking
+        analysis, thinking = self.analysis, self.thinking_json()
         if analysis is not None and (is_hidden or analysis.asked.viewer != viewer):
             analysis = None
         if thinking is not None and guest is not None:
@@ -309,7 +317,7 @@ class Game(Kept):
             **self._snapshots[key],
             "version": self.version,
             "clock": clocks.clock_json(self),
-            "thinking": cast("ThinkingJson | None", thinking),
+            "thinking": thinking,
             "analysis": None if analysis is None else analysis.to_json(),
             "annotation": annotation,
             "drill": None if self.drill is None else self.drill.to_json(),

@@ -246,11 +246,13 @@ class Jobs:
     def _send_thinking(self, game: Game, seat: int, state: str, message: str = "") -> None:
         game.thinking = {
             "seat": seat,
-            "since": time.time() if game.thinking is None else game.thinking["since"],
+            "since": time.monotonic() if game.thinking is None else game.thinking["since"],
             "state": state,
             "message": message,
         }
-        self._broadcast(game, "thinking", {"message": ""}, **game.thinking)
+        thinking = game.thinking_json()
+        assert thinking is not None
+        self._broadcast(game, "thinking", {"message": ""}, **thinking)
 
     async def stop_thinking(self, game: Game) -> None:
         """Let the engine that thinks play its best turn so far."""

@@ -96,7 +96,7 @@ class ThinkingJson(TypedDict):
     """An engine at its turn."""
 
     seat: int
-    since: float
+    seconds: float
     state: str
     message: str
 

@@ -301,6 +301,7 @@ def test_engines_answer_until_a_person_is_to_move(page):
             assert data["game"] == now["id"]
             if kind == "thinking":
                 thought.append((data["seat"], data["state"]))
+                assert 0 <= data["seconds"] < 60
             if kind == "state":
                 versions.append(data["version"])
                 if data["snapshot"]["to_move"] == 0:

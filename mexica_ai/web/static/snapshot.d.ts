@@ -80,7 +80,7 @@ export interface GuideJson {
 /** An engine at its turn. */
 export interface ThinkingJson {
   seat: number;
-  since: number;
+  seconds: number;
   state: string;
   message: string;
 }

@@ -8,9 +8,17 @@ import {t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
 
+const heard = new WeakMap();  // what the server has said of an engine -> when
+
+function secondsOf(thinking) {
+  if (!heard.has(thinking)) heard.set(thinking, performance.now());
+  return thinking.seconds + (performance.now() - heard.get(thinking)) / 1000;
+}
+
 /** @param {Page} page */
 function status(page) {
   const {snap: {waiting, thinking, to_move: seat, turns, draft, guest, drill}, shown} = page;
+  const seconds = thinking ? secondsOf(thinking).toFixed(0) : 0;
   if (shown) {
     const turn = turns[shown.index];
     return html`${turn?.seat == null ? who(page, null) : t('{who} plays', {who: who(page, turn.seat)})}
@@ -25,7 +33,6 @@ function status(page) {
     return html`${mover} <span class="fault">${thinking.message}</span> ${button(t('Try again'), () => page.turn({retry: true}))}
       ${button(t('Play myself'), () => page.turn({seat, person: true}))}`;
   }
-  const seconds = thinking ? Math.max(Date.now() / 1000 - thinking.since, 0).toFixed(0) : 0;
   return html`<span class="pulse">${mover}</span> ${thinking?.state === 'queued'
     ? `${t('waits for a free search slot')} ${thinking.message}` : t('thinks, {seconds} s', {seconds})} ${guest != null ? nothing : button(t('Stop and play'), () => page.turn({stop: true}))}`;
 }
