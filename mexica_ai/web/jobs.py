@@ -439,7 +439,7 @@ class Jobs:
                         async for evaluation in evaluations:
                             await self._explain(game, evaluation)
                             index = evaluation.turn_index
-                            if index >= len(game.turns) or game.turns[index] != record["turns"][index]:
+                            if game.turns[: index + 1] != record["turns"][: index + 1]:
                                 return  # the game has gone back
                             game.change(functools.partial(commands.evaluate, evaluation=evaluation))
                             self._send_annotation(game, evaluation)
