@@ -2,8 +2,8 @@
 
 Every call costs the event loop some tenths of a millisecond, a rejected one too, and a flood does harm by the number of
 calls that wait for the loop at the same time. So a caller may have a bounded number of calls in work, and gets its
-rejections later if it has had many: a program that retries at once then slows down. Calls that are held cost only
-memory, so their number is limited, too; beyond it rejections are sent at once.
+rejections later if it has had many: a program that retries at once then slows down. Held calls cost only memory,
+but their number is limited, too; beyond it rejections are sent at once.
 """
 
 from __future__ import annotations

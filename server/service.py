@@ -241,7 +241,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             try:
                 self._scheduler.admission.check(call, settings)
             except (BusyError, DeadlineTooShortError):
-                if not await self._is_seen_forced(request.position, call):
+                if not self._is_seen_forced(request.position):
                     raise
 
         def read(request: engine_pb2.BestTurnRequest | engine_pb2.AnalyzeRequest) -> Position:
@@ -254,12 +254,12 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         level = strength.level_of(position.game, request)
         return Question(position, dataclasses.replace(settings, weights=weights, level=level), request.HasField("seed"))
 
-    async def _is_seen_forced(self, message: engine_pb2.Position, call: Call) -> bool:
+    def _is_seen_forced(self, message: engine_pb2.Position) -> bool:
         """Return whether a rejected call, if it is looked at, has only one legal turn, which needs no slot."""
-        if message.ByteSize() > SMALL_BYTES or not self._scheduler.may_look():
+        if message.ByteSize() > SMALL_BYTES or _is_slow_to_read(message) or not self._scheduler.may_look():
             return False
         with contextlib.suppress(MexicaAIError):
-            return (await self._lightly(call, _read_position, message)).is_forced
+            return _read_position(message).is_forced
         return False
 
     def _message(
@@ -405,7 +405,7 @@ def _is_view(message: engine_pb2.Position) -> bool:
 
 
 def _is_slow_to_read(message: engine_pb2.Position | None) -> bool:
-    """Whether a position may hold what a seat remembers; looking for a deal that fits it may take a second."""
+    """Whether a position may hold what a seat remembers; looking for a deal that fits it may take 0.1 s."""
     if message is None:
         return False
     text = message.json or message.compact

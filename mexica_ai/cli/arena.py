@@ -242,8 +242,8 @@ def _run_tournament(options: TournamentOptions) -> int:
         raise NotationError("--resume needs --journal (see `mexica-ai arena --help`)", reason="BAD_USAGE")
     log = os.path.abspath(options.log) if options.log else None
     if log:
-        if options.journal and (problem := files.problem_of(log, options.journal)):
-            raise NotationError(f"--log: cannot write {options.log!r}: {problem}", reason="BAD_USAGE")
+        if options.journal and os.path.realpath(log) == os.path.realpath(options.journal):
+            raise NotationError("--log: names the journal; expected another file", reason="BAD_USAGE")
         check_log(log)
     num_blocks = number_of_blocks(options, tournament, openings)
     if options.cluster is None:  # a cluster starts programs on its workers, not here

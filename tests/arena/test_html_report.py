@@ -234,11 +234,12 @@ def test_the_commands(in_process, cli, tmp_path):
     for line in (
         ("report", journal, "--html", journal),
         (*args, "--journal", journal, "--resume", "--html", journal),
-        (*args, "--journal", journal, "--resume", "--log", journal),
         ("ladder", tmp_path, "--html", journal),
     ):
         assert cli(*line) == 2
         assert "this command reads or writes it otherwise" in cli.err
+    assert cli(*args, "--journal", journal, "--resume", "--log", journal) == 2
+    assert "--log: names the journal; expected another file" in cli.err
     assert journal.read_bytes() == kept
     assert cli(*args, "--journal", tmp_path / "k.jsonl", "--no-search-log") == 0
     assert all("searches" not in json.loads(line)["arena"] for line in (tmp_path / "k.jsonl").open())

@@ -374,16 +374,18 @@ def test_levels(tmp_path, here):
         (2, [1.0, 0.6, 1.0], [None, 70.4, None], False),  # all games won
         (1, [0.0, 0.0, 0.4], [None, None, -70.4], True),
         (1, [0.5, 0.4, 0.6], [0.0, -70.4, 70.4], False),
+        (2, [0.5, None, None], [0.0, None, None], False),  # of one block
     ],
 )
 def test_levels_fit_or_do_not(monkeypatch, tmp_path, level, share, elo, fits):
     monkeypatch.syspath_prepend(BENCHMARKS)
     levels = importlib.import_module("levels")
     engine = {"share": share, "elo": elo, "iterations_per_turn": 9}
-    answer = argparse.Namespace(stdout=json.dumps({"games_counted": 4, "engines": [engine, {}]}))
+    answer = argparse.Namespace(stdout=json.dumps({"games_counted": 4, "engines": [engine, {}], "builds": {"one": 4}}))
     monkeypatch.setattr(levels.subprocess, "run", lambda *args, **options: answer)
     row = levels.measure(argparse.Namespace(game="nim", journals=tmp_path, blocks=2, top=9, concurrency=1), level)
-    assert row == {"level": level, "games": 4, "share": share, "elo": elo, "iterations": 9, "fits": fits}
+    known = {"level": level, "games": 4, "share": share, "elo": elo, "iterations": 9, "builds": ["one"]}
+    assert row == known | {"fits": fits}
     (line,) = levels.table(argparse.Namespace(game="nim"), [row]).splitlines()[2:]
     assert line.count("|") == 6
     assert "None" not in line
