@@ -17,7 +17,7 @@ from mexica_ai.cli import arena_ladder, arena_show, common
 from mexica_ai.cli.arena_setup import EndTest, make_tournament, number_of_blocks, openings_of, processors_of, test_of
 from mexica_ai.engines.specs import parse_spec, seconds
 from mexica_ai.game import registry
-from mexica_ai.io import files, terminal
+from mexica_ai.io import terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError
 
 if TYPE_CHECKING:

@@ -93,10 +93,9 @@ class Connections:
                 one.drop()
 
     def _make_room(self) -> None:
-        """Close the oldest connection with a held rejection, else that waits for a request, else for the rest of one."""
-        # (The last ones may be streams that are being answered.)
-        waiting = (one for one in self.open if one.is_waiting or one.lacks_body)
-        first = min(waiting, key=lambda one: (not one.is_held, not one.is_waiting), default=None)
+        """Close a connection that waits, if there is one: with a held rejection before others, then the oldest."""
+        waiting = (one for one in self.open if one.is_waiting)
+        first = min(waiting, key=lambda one: not one.is_held, default=None)
         if first is not None:
             first.drop()
 
@@ -146,13 +145,12 @@ class Connection(H11Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the connection waits for a request or a held rejection, or is being closed."""
-        return self.is_held or self.conn.their_state is h11.IDLE or self.transport.is_closing()
+        """Whether the connection waits for (the rest of) a request or a held rejection, or is being closed.
 
-    @property
-    def lacks_body(self) -> bool:
-        """Whether the rest of a request is still to come."""
-        return bool(self.conn.their_state is h11.SEND_BODY)
+        A stream that is answered while its requests come does not wait.
+        """
+        lacks_body = self.conn.their_state is h11.SEND_BODY and self.conn.our_state is h11.SEND_RESPONSE
+        return self.is_held or lacks_body or self.conn.their_state is h11.IDLE or self.transport.is_closing()
 
     @contextlib.contextmanager
     def _holding(self) -> Iterator[None]:

@@ -244,19 +244,19 @@ def test_who_is_held_or_leaves_out_the_rest_of_a_body_makes_room(run, data):
     run(test, options={"max_connections": 4, "limits_bodies": False})
 
 
-def test_who_has_begun_a_request_makes_room_after_those_without_one(run):
-    """A stream of requests that is being answered has not sent all of its body."""
-
+def test_a_stream_that_is_answered_while_its_requests_come_is_not_closed(run):
     async def test(connect, open_ones):
-        begun, begun_writer = await connect(BODY)
+        stream, stream_writer = await connect(BODY.replace(b"/", b"/stream", 1))
+        assert await stream.read(1 << 16)
         idle, _other = await connect()
         await asyncio.sleep(0.1)
         started = now()
         reader, writer = await connect(HEAD + b"\r\n")
         assert await ends(idle) < started + 1
         assert b"200 OK" in await reader.readuntil(b"\r\n\r\n")
-        assert not begun.at_eof()
-        for each in (begun_writer, writer):
+        assert await stream.read(1 << 16)
+        assert not stream.at_eof()
+        for each in (stream_writer, writer):
             each.close()
 
     run(test, options={"max_connections": 2, "limits_bodies": False})
