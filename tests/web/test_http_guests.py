@@ -5,7 +5,7 @@ import json
 import re
 
 import pytest
-from pages import PERSON, Process, engine, events_of
+from pages import PERSON, Process, Speaker, engine, events_of
 from starlette.routing import Mount, Route
 from test_http_views import everything, secrets_of, true_game
 
@@ -26,12 +26,10 @@ def page(tmp_path_factory):
     process.close()
 
 
-class Friend:
+class Friend(Speaker):
     """The browser of somebody with a link; it is used like a `Process`."""
 
-    call, game, play, command, await_game = (
-        getattr(Process, name) for name in ("call", "game", "play", "command", "await_game")
-    )
+    request, await_game = Process.request, Process.await_game
 
     def __init__(self, process, path):
         self.folder, self.client = process.folder, process.new_client()
