@@ -15,6 +15,7 @@ command goes on where it ended, and after a change of some levels it plays their
 import argparse
 import hashlib
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,7 @@ def main():
     parser.add_argument("--concurrency", type=positive(int), default=1, help="games at a time (default: 1)")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the arena ends, too
     args.journals.mkdir(parents=True, exist_ok=True)
     rows = [measure(args, level) for level in args.pairs]
     print(json.dumps(rows) if args.json else table(args, rows))

@@ -119,6 +119,8 @@ def pytest_xdist_make_scheduler(config, log):
                 self._groups = json.loads(_groups_of_run(config).read_text())
                 nodeids, *_ = self.registered_collections.values()  # those of all workers are the same
                 self._place = {nodeid: place for place, nodeid in enumerate(nodeids)}
+            else:
+                super().schedule()  # a worker begins a test when it has the next one, too, or knows that there is none
             super().schedule()
 
         def _assign_work_unit(self, node):

@@ -96,12 +96,13 @@ def test_the_tests_of_a_file_with_the_mark_have_one_worker(tmp_path):
 
 
 @pytest.mark.real("processes")
-def test_a_worker_that_dies_fails_the_run_and_the_others_go_on(tmp_path):
+@pytest.mark.parametrize("wait_s", [0, 0.5])  # then the other one has nothing to do any more, and ends
+def test_a_worker_that_dies_fails_the_run_and_another_goes_on(tmp_path, wait_s):
     (tmp_path / "test_dying.py").write_text(
-        "import os, pathlib, signal, pytest\ndied = pathlib.Path(__file__).with_name('died')\n"
+        "import os, pathlib, signal, time, pytest\ndied = pathlib.Path(__file__).with_name('died')\n"
         "@pytest.mark.parametrize('index', range(60))\ndef test_dying(index):\n"
         "    if index == 50 and not died.exists():\n"
-        "        died.touch()\n        os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"        time.sleep({wait_s})\n        died.touch()\n        os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     done = run_tests(tmp_path, workers=2)
     assert done.returncode == 1, done.stdout
