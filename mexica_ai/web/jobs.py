@@ -40,6 +40,7 @@ MAX_ANNOTATIONS = 2
 MAX_JUDGED = 2  # turns of drills at a time
 ANALYSIS_S = 0.25  # between two updates
 FIRST_S = 0.1  # until the first one
+STOP_S, STOP_AGAIN_S = 2.0, 0.05  # longest wait for the end of a search that is stopped, and between two tries
 QUEUED_S = 1.0  # without a result, until a search is shown as waiting for a slot
 UNWATCHED_S = 5.0  # until an analysis that no page watches ends, and the engines of a game that none shows
 SHOW_S = 0.35  # pause for each action of a turn in games of engines alone
@@ -193,7 +194,7 @@ class Jobs:
 
     @contextlib.contextmanager
     def _stopped_by(self, game: Game, stop: Callable[[], Any]) -> Iterator[None]:
-        """Have `stop_thinking` call a function while the context lasts."""
+        """Have `stop_thinking` call a function while the context lasts: again if it finds nothing to stop yet."""
         self._stops[game] = stop
         try:
             yield
@@ -236,8 +237,9 @@ class Jobs:
     async def _engine_turn(self, game: Game, seat: int, player: Seat, position: Position) -> list[str]:
         stop = Stop()
 
-        async def stop_now() -> None:
+        async def stop_now() -> bool:
             stop.set()
+            return True
 
         with self._stopped_by(game, stop_now):
             limits = Limits(time_s=player.seconds)
@@ -259,11 +261,14 @@ class Jobs:
         stop = self._stops.get(game)
         if stop is None:
             raise ApiError(422, "NOT_THINKING", "no engine thinks; expected one that does")
+        end_s = time.monotonic() + STOP_S
         with contextlib.suppress(MexicaAIError):
-            await stop()
+            # The service may not have heard of the search yet.
+            while not await stop() and self._stops.get(game) is stop and time.monotonic() < end_s:
+                await asyncio.sleep(STOP_AGAIN_S)
         task = self._turns.get(game)
         if task is not None:
-            await asyncio.wait([task], timeout=2.0)
+            await asyncio.wait([task], timeout=STOP_S)
 
     async def cancel_thinking(self, game: Game) -> None:
         """End the turn of an engine without playing it."""
