@@ -176,6 +176,8 @@ def test_small_text_is_enlarged_under_a_resting_pointer(window, game):
 def test_a_phone_shows_what_is_ones_own_and_enlarges_under_a_long_press(window):
     seen = window("mexica_midgame.json", **PHONE)
     page = seen.page
+    status, fit = (page.locator(name).bounding_box() for name in (".turnbar .status", ".fit"))
+    assert status["x"] + status["width"] <= fit["x"]
     assert page.evaluate(IS_SEEN, '.target[data-target="U7"]') is True
     session = page.context.new_cdp_session(page)
 
