@@ -83,7 +83,13 @@ class Calibration:
         return _moved(value, seat, *self.numbers(facts))
 
     def published(
-        self, result: Result, state: State, seat: int, exact: Sequence[bool], exact_first: Sequence[bool] = ()
+        self,
+        result: Result,
+        state: State,
+        seat: int,
+        exact: Sequence[bool],
+        exact_first: Sequence[bool] = (),
+        kept_visits: int = 0,
     ) -> Result:
         """Return a result with the shares that are published.
 
@@ -95,13 +101,15 @@ class Calibration:
         seat : int
             The seat to move.
         exact : sequence of bool
-            Which candidates end the game: their shares are known, and stay.
+            Of which candidates the shares are known, and stay: they end the game, or are proved.
         exact_first : sequence of bool
-            Which first actions do.
+            Of which first actions.
+        kept_visits : int
+            Iterations of an earlier search on which the shares rest, too.
         """
         if all(exact) and all(exact_first):
             return result
-        numbers = self.numbers(facts_of(state, result.iterations))
+        numbers = self.numbers(facts_of(state, result.iterations + kept_visits))
 
         def point(one: Forecast) -> Forecast:
             return Forecast(one.visits, _moved(one.value, seat, *numbers), one.expected_scores) if one.visits else one

@@ -85,7 +85,7 @@ class FirstAction:
         Its share of the policy's weight in the position, as the search last corrected it, in [0, 1].
     value : list of float
         Mean share of the win of each seat after the action, in [0, 1], summing to 1; empty if it is not known, as where
-        the action leads to different positions by what is hidden.
+        the action leads to different positions within the turn by what is hidden.
     """
 
     action: str

@@ -299,13 +299,27 @@ class SearchRun:
     def _result(self) -> Result:
         level, candidates = self.settings.level, self.settings.candidates
         num_listed = candidates if level == levels.HIGHEST else max(candidates, levels.MAX_CHOICES)
-        result = _to_result(self.position.game, self.search.result(num_listed), self.search.weights)
+        found = self.search.result(num_listed)
+        result = _to_result(self.position.game, found, self.search.weights)
         result = levels.choose(level, self.position.game, result, self._seat, candidates)
-        if self._calibration is None:
-            return result
-        exact = [self._ends_game(candidate.turn) for candidate in result.candidates]
-        exact_first = [self._ends_game([first.action]) for first in result.first_actions]
-        published = self._calibration.published(result, self.position.state, self._seat, exact, exact_first)
+        return result if self._calibration is None else self._published(result, found, self._calibration)
+
+    def _published(self, result: Result, found: SearchResult, fitted: calibration.Calibration) -> Result:
+        format_action = registry.get(self.position.game).text.format_action
+        proved = [
+            [format_action(action) for action in each["actions"]] for each in found["candidates"] if each["is_proved"]
+        ]
+        proved_first = [format_action(each["action"]) for each in found["first_actions"] if each["is_proved"]]
+        published = fitted.published(
+            result,
+            self.position.state,
+            self._seat,
+            exact=[each.turn in proved or self._ends_game(each.turn) for each in result.candidates],
+            exact_first=[
+                each.action in proved_first or self._ends_game([each.action]) for each in result.first_actions
+            ],
+            kept_visits=self.search.kept_visits if isinstance(self.search, Search) else 0,
+        )
         if result.stop_reason == "solved":
             return replace(published, candidates=[result.candidates[0], *published.candidates[1:]])
         return published

@@ -233,7 +233,7 @@ def test_the_search_tells_which_candidates_end_the_game(with_map, monkeypatch):
         position.push(ai.best_turn(position, iterations=20, seed=1).turn)
     told = []
     monkeypatch.setattr(
-        Calibration, "published", lambda self, result, state, seat, exact, _: told.append(exact) or result
+        Calibration, "published", lambda self, result, *_, exact, **__: told.append(exact) or result
     )
     found = ai.best_turn(last, iterations=300, seed=1, candidates=50)
     ends = []

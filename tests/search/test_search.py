@@ -18,6 +18,7 @@ from mexica_builder import build
 from weighed import Search
 
 import mexica_ai
+from cext.core.baselines.uct import UCT
 from cext.core.search.options import OPTIONS
 from mexica_ai import GameOverError, Position, SearchError
 from mexica_ai.game import registry
@@ -254,8 +255,8 @@ def test_candidates_are_distinct_whole_turns_most_visited_first(state):
     ends = []
     for candidate in candidates:
         assert sorted(candidate) == [
-            "actions", "expected_scores", "expected_scores_error", "forecast", "line", "prior", "value", "value_error",
-            "visits",
+            "actions", "expected_scores", "expected_scores_error", "forecast", "is_proved", "line", "prior", "value",
+            "value_error", "visits",
         ]  # fmt: skip
         assert_is_turn(state, candidate["actions"])
         ends.append(after(state, candidate["actions"]).hash)
@@ -846,6 +847,28 @@ def test_a_search_runs_once():
         search.run(iterations=5)
     assert error.value.reason == "SEARCH_REUSED"
     assert search.result()["iterations"] == 5
+
+
+@pytest.mark.parametrize("search_class", [Search, UCT])
+def test_one_thread_waits_for_a_search(search_class):
+    search = search_class(state_of(MIDGAME), seed=1, memory_mb=64)
+    answers = []
+
+    def wait():
+        try:
+            answers.append(search.wait())
+        except SearchError as error:
+            search.stop()
+            answers.append((error.reason, str(error)))
+
+    search.start(time_s=60)
+    threads = [threading.Thread(target=wait) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert answers == [("SEARCH_RUNNING", "another thread waits for this search"), True]
+    assert search.result()["stop_reason"] == "stopped"
 
 
 def test_a_finished_game_has_no_turn():

@@ -92,6 +92,7 @@ cdef struct GraphC:
     uint32_t nodes_spare        # reserved by a thread that lost a race; not part of the graph
     uint32_t first_end          # list of the distinct ends of the root's turn
     uint32_t num_ends
+    uint32_t ends_differ        # whether an action that ends the root's turn has led to several nodes
     uint8_t padding_after[CACHE_LINE]
 
 
@@ -118,6 +119,10 @@ cdef int graph_grow_edges(GraphC* graph, NodeC* node, int max_edges) noexcept no
 
 # Adds a node to the list of ends of the root's turn.
 cdef void graph_add_end(GraphC* graph, uint32_t index) noexcept nogil
+
+# The edge by which an end of the root's turn was first reached, if it leads to other ends in other worlds; else NULL.
+# Such an action shows what was hidden, and ends the turn.
+cdef const EdgeC* graph_shared_edge(GraphC* graph, uint32_t index) noexcept nogil
 
 # The block of edges of a node.
 cdef inline EdgeC* graph_edges(GraphC* graph, const NodeC* node) noexcept nogil:

@@ -29,6 +29,7 @@ cdef int graph_init(GraphC* graph, double memory_mb) noexcept nogil:
     graph.nodes_spare = 0
     graph.first_end = NO_NODE
     graph.num_ends = 0
+    graph.ends_differ = 0
     graph.table_capacity = _slots_for(graph.node_capacity) // (LEVEL_GROWTH - 1) * LEVEL_GROWTH + LEAST_SLOTS
     graph.nodes = <NodeC*>memory_reserve(graph.node_capacity * sizeof(NodeC))
     graph.edges = <EdgeC*>memory_reserve(graph.edge_capacity * sizeof(EdgeC))
@@ -173,6 +174,23 @@ cdef void graph_add_end(GraphC* graph, uint32_t index) noexcept nogil:
         if atomic_cas_u32(&graph.first_end, head, index):
             atomic_add_u32(&graph.num_ends, 1)
             return
+
+
+cdef const EdgeC* graph_shared_edge(GraphC* graph, uint32_t index) noexcept nogil:
+    cdef const NodeC* end = graph.nodes + index
+    cdef const NodeC* parent = graph.nodes + end.parent
+    cdef const EdgeC* edges
+    cdef int i, num_edges
+    if not atomic_load_u32(&graph.ends_differ):
+        return NULL
+    num_edges = graph_num_edges(parent)
+    edges = graph_edges(graph, parent)
+    for i in range(num_edges):
+        if edges[i].action == end.from_action:
+            if atomic_load_u32(&edges[i].child) == SEVERAL_NODES:
+                return &edges[i]
+            break
+    return NULL
 
 
 cdef uint64_t graph_memory(const GraphC* graph) noexcept nogil:

@@ -3,9 +3,10 @@
 from libc.math cimport ceil, log, log2
 from libc.string cimport memcpy
 
-from cext.core.search.atomics cimport atomic_load_u32, atomic_store_u32, spin_lock, spin_unlock
+from cext.core.search.atomics cimport atomic_load_f64, atomic_load_u32, atomic_store_u32, spin_lock, spin_unlock
 from cext.core.contract.game cimport game_apply
-from cext.core.search.graph cimport NO_NODE, EdgeC, NodeC, graph_add_end, graph_edges, graph_find_or_add
+from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, NodeC, graph_add_end, graph_edges,
+                                     graph_find_or_add)
 from cext.core.search.ranking cimport ranking_widen
 from cext.core.search.worker cimport CandidateC, HalvingC, search_key, search_node_utility
 
@@ -45,6 +46,7 @@ cdef int halving_begin(WorkerC* worker) noexcept nogil:
             graph_add_end(&search.graph, child)
         candidate = &halving.candidates[halving.num_left]
         candidate.node = child
+        candidate.edge = i
         candidate.log_prior = log(edges[i].prior)
         halving.num_left += 1
     halving.num_phases = <int>ceil(log2(<double>max(1, halving.num_left)))
@@ -64,21 +66,38 @@ cdef void halving_advance(SearchC* search, double used) noexcept nogil:
     spin_unlock(&halving.lock)
 
 
+cdef const EdgeC* _edge(SearchC* search, const CandidateC* candidate) noexcept nogil:
+    return graph_edges(&search.graph, search.graph.nodes + search.root) + candidate.edge
+
+
+cdef uint32_t _visits(SearchC* search, const CandidateC* candidate) noexcept nogil:
+    """Return the descents from which the utility of a candidate is known: to its node, or where worlds differ in it, to
+    any of its nodes.
+    """
+    cdef const EdgeC* edge = _edge(search, candidate)
+    if atomic_load_u32(&edge.child) == SEVERAL_NODES:
+        return atomic_load_u32(&edge.visits)
+    return atomic_load_u32(&search.graph.nodes[candidate.node].finished)
+
+
 cdef double _factor(SearchC* search) noexcept nogil:
     """Return how much the utility counts in a score. The caller holds the lock, also for the next two functions."""
     cdef HalvingC* halving = &search.halving
     cdef uint32_t most = 0
     cdef int i
     for i in range(halving.num_left):
-        most = max(most, atomic_load_u32(&search.graph.nodes[halving.candidates[i].node].finished))
+        most = max(most, _visits(search, &halving.candidates[i]))
     return (FIRST_VISITS + most) * search.options.halving_scale
 
 
 cdef double _score(SearchC* search, const CandidateC* candidate, double factor) noexcept nogil:
-    cdef NodeC* node = search.graph.nodes + candidate.node
-    if atomic_load_u32(&node.finished) == 0:
-        node = search.graph.nodes + search.root     # the completed value of an action without visits
-    return candidate.log_prior + factor * search_node_utility(node, search.viewer)
+    cdef const EdgeC* edge = _edge(search, candidate)
+    cdef uint32_t visits = _visits(search, candidate), index = candidate.node
+    if visits > 0 and atomic_load_u32(&edge.child) == SEVERAL_NODES:
+        return candidate.log_prior + factor * atomic_load_f64(&edge.utility_sum) / visits
+    if visits == 0:
+        index = search.root     # the completed value of an action without visits
+    return candidate.log_prior + factor * search_node_utility(search.graph.nodes + index, search.viewer)
 
 
 cdef void _sort(SearchC* search) noexcept nogil:
@@ -123,7 +142,7 @@ cdef uint32_t halving_best(SearchC* search) noexcept nogil:
     spin_lock(&halving.lock)
     factor = _factor(search)
     for i in range(halving.num_left):
-        if atomic_load_u32(&search.graph.nodes[halving.candidates[i].node].finished) == 0:
+        if _visits(search, &halving.candidates[i]) == 0:
             continue
         score = _score(search, &halving.candidates[i], factor)
         if node == NO_NODE or score > best_score:

@@ -277,7 +277,7 @@ cdef inline double _num_first_visits(SearchC* search, NodeC* node) noexcept nogi
 # The best action found so far where a rival moves.
 ctypedef struct ReplyC:
     double gain
-    uint32_t child
+    uint32_t child              # SEVERAL_NODES: one that leads to several nodes, so that its mean is not known
 
 
 cdef inline void _compare_reply(NodeC* node, const EdgeC* edge, uint32_t visits, double utility,
@@ -285,7 +285,7 @@ cdef inline void _compare_reply(NodeC* node, const EdgeC* edge, uint32_t visits,
     """Keep an edge if it is better than the reply; few visits count less."""
     cdef double gain = (utility - search_node_utility(node, node.player)) * visits / (visits + DOUBT)
     cdef uint32_t child = atomic_load_u32(&edge.child)
-    if child != NO_NODE and child != SEVERAL_NODES and (reply.child == NO_NODE or gain > reply.gain):
+    if child != NO_NODE and (reply.child == NO_NODE or gain > reply.gain):
         reply.gain = gain
         reply.child = child
 
@@ -330,7 +330,7 @@ cdef int _select_known(WorkerC* worker, NodeC* node) noexcept nogil:
         if score > best_score:
             best_score = score
             best = i
-    worker.path_best[worker.path_length] = reply.child
+    worker.path_best[worker.path_length] = reply.child if reply.child != SEVERAL_NODES else NO_NODE
     return best
 
 
@@ -467,7 +467,7 @@ cdef int _select_available(WorkerC* worker, NodeC* node, int n, int width, int n
         if score > best_score:
             best_score = score
             best = j
-    worker.path_best[worker.path_length] = reply.child
+    worker.path_best[worker.path_length] = reply.child if reply.child != SEVERAL_NODES else NO_NODE
     return best
 
 
@@ -497,6 +497,8 @@ cdef uint32_t _follow(WorkerC* worker, uint32_t index, int edge, action_t action
         atomic_store_u32(&c_edge.child, child)
     elif c_edge.child != child:
         atomic_store_u32(&c_edge.child, SEVERAL_NODES)
+        if node.turn == search.root_turn and turn != search.root_turn:
+            atomic_store_u32(&search.graph.ends_differ, 1)
     spin_unlock(&node.lock)
     return child
 

@@ -10,6 +10,9 @@ cdef list reading_candidates(SearchC* search, int count)
 # The first actions that were considered: dicts as in `TurnSearch.result`.
 cdef list reading_first_actions(SearchC* search)
 
+# The number of different turns that were found to their ends.
+cdef int reading_num_turns(SearchC* search) except -1
+
 # The visits and utilities of the decisions of its turn, see `Search.decisions`.
 cdef list reading_decisions(SearchC* search, uint32_t least_visits)
 

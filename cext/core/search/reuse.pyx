@@ -196,7 +196,9 @@ cdef int _copy_node(SearchC* search, GraphC* graph, const PartC* part, uint32_t 
         copied = graph_edges(&search.graph, node)
         memcpy(copied, edges, num_edges * sizeof(EdgeC))
         for i in range(num_edges):
-            if copied[i].child != NO_NODE and copied[i].child != SEVERAL_NODES:
+            if copied[i].child == SEVERAL_NODES:
+                search.graph.ends_differ |= node.turn == search.root_turn
+            elif copied[i].child != NO_NODE:
                 copied[i].child = part.place[copied[i].child]
         node.num_edges = <uint16_t>num_edges
     if parent != NO_NODE and search.graph.nodes[parent].turn == search.root_turn and node.turn != search.root_turn:

@@ -3,6 +3,7 @@
 An iteration is in ``iteration.pyx``, the threads that repeat it are in ``team.pyx``.
 """
 
+cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
@@ -23,7 +24,7 @@ from cext.core.search.options cimport options_read
 from cext.core.search.policies cimport policies_find, policies_free, policies_memory, policies_new
 from cext.core.search.reuse cimport reuse_is_possible, reuse_take
 from cext.core.search.reading cimport (reading_candidates, reading_check_visits, reading_decisions,
-                                       reading_first_actions)
+                                       reading_first_actions, reading_num_turns)
 from cext.core.contract.rng cimport Stream, mix_bits
 from cext.core.search.team cimport TeamC, team_join, team_start, team_wait
 from cext.core.search.tree cimport tree_read, tree_visits
@@ -46,6 +47,9 @@ cdef enum:
     NODES_PER_ITERATION = 2
 
 
+# The garbage collector would drop the state and the streams, which the threads still use, before `__dealloc__` ends
+# them. Without a `tp_clear` it leaves a search to the other objects of a cycle.
+@cython.no_gc_clear
 cdef class Search(TurnSearch):
     """A search of one turn, by native threads on one shared graph; see `TurnSearch` for what it shares with others.
 
@@ -114,8 +118,8 @@ cdef class Search(TurnSearch):
     cdef double _until_s        # when `wait` returns at the latest, on the monotonic clock
     cdef bint _has_one_turn     # that is legal
     cdef bint _is_waiting       # for others to move: there is no turn to find
-    cdef bint _is_waited_for    # by a thread in `wait`
     cdef Search _after          # from which it goes on; None once it has begun
+    cdef bint _is_copied        # by one that goes on from it
     cdef TeamC _team
 
     def __cinit__(self, State state not None, *, weights=None, int threads=1, double memory_mb=DEFAULT_MEMORY_MB,
@@ -175,6 +179,9 @@ cdef class Search(TurnSearch):
         if after is not None:
             after._require_end()
             after.join()
+            if atomic_load_u32(&after.search.workers_running) != 0:
+                raise SearchError("another thread waits for the end of the search to go on from",
+                                  reason="SEARCH_RUNNING")
             if evaluator is None and after._evaluator is None and reuse_is_possible(&self.search, &after.search):
                 self._after = after
 
@@ -263,8 +270,12 @@ cdef class Search(TurnSearch):
         self._after = None
         self.search.events_key = key
         if before is not None:
+            if before._is_copied:
+                raise SearchError("another search is about to go on from the same one", reason="SEARCH_RUNNING")
+            before._is_copied = True
             with nogil:
                 status = reuse_take(&self.search, &before.search, num_nodes)
+            before._is_copied = False
         if status < 0:
             raise MemoryError
         if self.search.root == NO_NODE:
@@ -333,11 +344,14 @@ cdef class Search(TurnSearch):
         if late_s is not None and not 0 <= late_s <= MAX_TIME_S:
             raise SearchError(f"late_s: {late_s}, expected 0 to {MAX_TIME_S}", reason="INVALID_LIMITS")
         TurnSearch.start(self, time_s, iterations)
+        self._is_waited_for = True      # `_begin` may give up the GIL before there is anything to wait for
         try:
             self._begin(NEVER_S if late_s is None or self._evaluator is not None else late_s)
         except BaseException:
             self._end(BY_STOP, monotonic_s())
             raise
+        finally:
+            self._is_waited_for = False
 
     cdef int _begin(self, double late_s) except -1:
         cdef LimitsC* limits = &self.limits
@@ -375,8 +389,7 @@ cdef class Search(TurnSearch):
         self._require_start()
         if self._has_ended:
             return True
-        if self._is_waited_for:
-            raise SearchError("another thread waits for this search", reason="SEARCH_RUNNING")
+        self._require_alone()
         if timeout_s is not None:
             until_s = min(until_s, monotonic_s() + timeout_s)
         self._is_waited_for = True
@@ -434,7 +447,7 @@ cdef class Search(TurnSearch):
         return {
             "iterations": self._iterations(),
             "nodes": atomic_load_u32(&graph.nodes_used) - 1 - atomic_load_u32(&graph.nodes_spare),
-            "distinct_turns": atomic_load_u32(&graph.num_ends),
+            "distinct_turns": reading_num_turns(&self.search),
             "memory_bytes": graph_memory(graph) + (0 if self.search.policies == NULL
                                                    else policies_memory(self.search.policies)),
         }

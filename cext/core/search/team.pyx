@@ -9,7 +9,7 @@ from cext.core.search.atomics cimport (atomic_add_u32, atomic_add_u64, atomic_ca
                                        thread_add_niceness)
 from cext.core.contract.failure cimport failure_hand_over
 from cext.core.search.budget cimport budget_use_iterations, budget_use_time
-from cext.core.search.graph cimport NO_NODE, NodeC
+from cext.core.search.graph cimport NO_NODE, EdgeC, NodeC, graph_shared_edge
 from cext.core.search.iteration cimport iteration_run
 from cext.core.search.proof cimport proof_is_lost
 from cext.core.search.threads cimport pthread_join, thread_start
@@ -65,13 +65,22 @@ cdef void* _work(void* argument) noexcept nogil:
 cdef bint _is_settled(SearchC* search, double now_s) noexcept nogil:
     """Return whether the best end of the turn leads by more visits than there is time for iterations."""
     cdef NodeC* nodes = search.graph.nodes
-    cdef uint32_t index = atomic_load_u32(&search.graph.first_end), visits, most = 0, second = 0
+    cdef const EdgeC* shared
+    cdef bint is_same           # whether an end is of the turn that leads
+    cdef uint32_t index = atomic_load_u32(&search.graph.first_end), visits, most = 0, second = 0, best = NO_NODE
     while index != NO_NODE:
-        visits = 0 if proof_is_lost(search, index) else atomic_load_u32(&nodes[index].finished)
-        if visits > most:
+        shared = graph_shared_edge(&search.graph, index)
+        if shared != NULL:
+            visits = atomic_load_u32(&shared.visits)
+            is_same = nodes[best].parent == nodes[index].parent and nodes[best].from_action == nodes[index].from_action
+        else:
+            visits = 0 if proof_is_lost(search, index) else atomic_load_u32(&nodes[index].finished)
+            is_same = False
+        if visits > most and not is_same:
             second = most
             most = visits
-        elif visits > second:
+            best = index
+        elif visits > second and not is_same:
             second = visits
         index = atomic_load_u32(&nodes[index].next_end)
     return team_is_settled(most, second, search_own_visits(search, search.root),
@@ -101,6 +110,7 @@ cdef int team_start(TeamC* team, WorkerC* workers, int threads) except -1:
             team.created += 1
     if error != 0:
         team_join(team)
+        team.search.workers_running = 0
         raise SearchError(f"the system refused thread {team.created + 1} of {threads} (error {error})",
                           reason="NO_THREADS")
     return 0

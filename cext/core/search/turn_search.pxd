@@ -60,6 +60,7 @@ cdef class TurnSearch:
     cdef double _seconds        # that the search took
     cdef bint _has_begun
     cdef bint _has_ended
+    cdef bint _is_waited_for    # by a thread in `wait`
 
     # Checks and stores the arguments that all searches share; the first call in __cinit__ of a subclass. Raises what
     # the subclass documents. may_wait: a random event may be due.
@@ -82,6 +83,9 @@ cdef class TurnSearch:
 
     # Raises SearchError (reason SEARCH_RUNNING) if the search has not ended.
     cdef int _require_end(self) except -1
+
+    # Raises SearchError (reason SEARCH_RUNNING) if another thread is in `wait`.
+    cdef int _require_alone(self) except -1
 
     # Notes the end of the search, unless it has another reason already.
     cdef int _end(self, int reason, double ended_s) except -1

@@ -22,6 +22,7 @@ class Candidate(Statistics):
     forecast: list[Statistics]
     value_error: list[float]
     expected_scores_error: list[float]
+    is_proved: bool
 
 @type_check_only
 class FirstAction(TypedDict):
@@ -29,6 +30,7 @@ class FirstAction(TypedDict):
     visits: int
     prior: float
     value: list[float]
+    is_proved: bool
 
 @type_check_only
 class SearchResult(TypedDict):

@@ -130,9 +130,12 @@ cdef class TurnSearch:
         cdef int reason = BY_STOP
         self._require_start()
         if not self._has_ended:
+            self._require_alone()
+            self._is_waited_for = True
             try:
                 reason = self._search()
             finally:
+                self._is_waited_for = False
                 self._end(reason, monotonic_s())
             failure_raise()
         return True
@@ -162,11 +165,11 @@ cdef class TurnSearch:
         -------
         dict
             ``candidates`` (list of dict: ``actions``, ``visits``, ``value``, ``expected_scores``, ``prior``,
-            ``line``; of `Search` also ``forecast``, and the standard errors ``value_error`` and
-            ``expected_scores_error``), ``iterations``, ``nodes``, ``seconds``, ``stop_reason`` (empty while running),
+            ``line``; of `Search` also ``forecast``, the standard errors ``value_error`` and ``expected_scores_error``,
+            and ``is_proved``: whether the outcome of best play after it is known), ``iterations``, ``nodes``, ``seconds``, ``stop_reason`` (empty while running),
             ``distinct_turns`` (distinct end-of-turn states reached), ``memory_bytes``, ``threads``, ``seed``,
-            ``first_actions`` (list of dict: ``action``, ``visits``, ``prior``, ``value``; those with visits, most
-            visited first; empty if the search does not tell).
+            ``first_actions`` (list of dict: ``action``, ``visits``, ``prior``, ``value``,
+            ``is_proved``; those with visits, most visited first; empty if the search does not tell).
 
         Raises
         ------
@@ -218,6 +221,11 @@ cdef class TurnSearch:
     cdef int _require_end(self) except -1:
         if not self._has_ended:
             raise SearchError("the search has not ended", reason="SEARCH_RUNNING")
+        return 0
+
+    cdef int _require_alone(self) except -1:
+        if self._is_waited_for:
+            raise SearchError("another thread waits for this search", reason="SEARCH_RUNNING")
         return 0
 
     cdef int _search(self) except -1:

@@ -25,7 +25,8 @@ cdef enum:
 
 # A candidate of the sequential halving.
 ctypedef struct CandidateC:
-    uint32_t node               # after the action
+    uint32_t node               # after the action, in the root's state
+    int edge                    # index of the root's edge
     uint32_t visits             # descents to it, including those not finished
     double log_prior            # with Gumbel noise
     double score                # by which candidates are compared
