@@ -438,6 +438,15 @@ def test_games_that_do_not_fit_are_refused():
         assert caught.value.reason == "INVALID_OPTION"
 
 
+@pytest.mark.parametrize("starts", [[None], [mexica().state, None], [1]])
+def test_games_begin_with_states_only(starts):
+    with pytest.raises(TypeError):
+        Batch(starts, 2, seed=1)
+    games = Batch([mexica().state], 2, seed=1)
+    with pytest.raises(TypeError):
+        games.set_starts(starts)
+
+
 # ---- processes
 
 

@@ -172,6 +172,16 @@ def test_a_failure_is_an_error_that_names_the_method(use, method, at):
     assert len(state.legal_actions()) == 12  # it goes on
 
 
+def test_a_failure_whose_text_fails_is_not_lost():
+    class MuteError(Exception):
+        def __str__(self):
+            raise RuntimeError("no text")
+
+    state = nim_state(failing("apply_action", error=MuteError()))
+    with pytest.raises(ai.SearchError, match="apply_action raised MuteError"):
+        state.apply(state.legal_actions()[0])
+
+
 def test_a_failure_at_the_end_of_a_game_ends_a_search_with_an_evaluator():
     search = Search(nim_state(failing("scores", 1)), evaluator=lambda rows: np.full((len(rows), 2), 0.5), batch_size=4)
     search.start()
@@ -687,3 +697,41 @@ def test_a_random_event_may_end_a_game():
         state.resolve_chance(seed)
     assert state.is_terminal
     assert sum(state.returns()) == pytest.approx(1)
+
+
+class Pendulum(pure.PureGame):
+    """The seat to move may swing to and fro within its turn for ever; from one side it can win."""
+
+    name = "pendulum"
+    max_players = 2
+    record = {"aside": pure.Flag(), "won": pure.Flag()}
+    actions = ["swing", "win"]
+    max_game_length = 1_000_000
+
+    def start(self, state, rng):
+        pass
+
+    def current_player(self, state):
+        return pure.TERMINAL if state.won else state.to_move
+
+    def legal_actions(self, state):
+        return ["swing"] if state.aside else ["swing", "win"]
+
+    def apply_action(self, state, action):
+        if action == "swing":
+            state.aside = not state.aside
+        else:
+            state.won = True
+
+    def scores(self, state):
+        return [int(state.won), 0]
+
+    def evaluate(self, state):
+        return [0.5, 0.5], [0, 0]
+
+
+@pytest.mark.parametrize("halving", [0, 2])
+def test_a_turn_that_may_go_round_has_a_result(halving):
+    search = Search(pure.game(Pendulum()).starts.new_state(2, 1), seed=1, memory_mb=16, halving=halving)
+    search.run(iterations=300)
+    assert search.result()["candidates"][0]["visits"] > 0

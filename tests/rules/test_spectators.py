@@ -6,6 +6,7 @@ import pytest
 
 import mexica_ai as ai
 from mexica_ai import Position
+from mexica_ai.game import registry
 from mexica_ai.game.text_forms import SPECTATOR
 
 HIDING = ("coatl", "tzolkin")
@@ -128,3 +129,12 @@ def test_a_card_that_not_all_have_seen_is_refused():
     tiles = ai.new_game("tzolkin", seed=1).view(0).to_json() | {"viewer": SPECTATOR}
     with pytest.raises(ai.PositionError):
         Position.from_json(tiles)
+
+
+@pytest.mark.parametrize("game", HIDING)
+@pytest.mark.parametrize("viewer", [-1, 2, 99])
+def test_nothing_is_dealt_for_a_seat_that_is_not_there(game, viewer):
+    state = ai.new_game(game, players=2, seed=1).state
+    action = state.legal_actions()[0]
+    with pytest.raises(ValueError, match=f"seat {viewer}: expected 0 to 1"):
+        registry.get(game).views.deal_for(state, viewer, action)

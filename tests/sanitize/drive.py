@@ -45,6 +45,7 @@ PARTS = {}
 THREADED = (
     "searches",
     "searches_that_go_on",
+    "collected_searches",
     "full_memory",
     "baselines",
     "answers",
@@ -271,6 +272,17 @@ def searches(rng):
         after = state.copy()
         for action in candidate["actions"]:
             after.apply(action)
+
+
+@part
+def collected_searches(rng):
+    """Searches whose threads run while the garbage collector takes the cycle that holds them."""
+    search = Search(searched_state(rng), threads=rng.choice((1, 2)), memory_mb=4, seed=rng.getrandbits(40))
+    search.start(time_s=60)
+    cycle = [search]
+    cycle.append(cycle)
+    del search, cycle
+    gc.collect()
 
 
 @part

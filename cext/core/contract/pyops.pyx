@@ -472,7 +472,10 @@ cdef int _failed(const HeadC* head, str method, error) except -1:
     """Note an exception: one that ends the program as it is, any other as an error that names the method."""
     cdef PythonRules rules = _rules(head)
     if isinstance(error, Exception):
-        told = str(error).partition("\n")[0]
+        try:
+            told = str(error).partition("\n")[0]
+        except Exception:
+            told = "(its text cannot be had)"
         if isinstance(error, _BadAnswer):
             fault = SearchError(f"{rules.name}: {method} {told}", reason="GAME_FAULT")
         else:

@@ -129,7 +129,7 @@ cdef class Batch:
                               reason="INVALID_OPTION")
         if seed is None:
             raise SearchError("seed: None, expected an integer from 0 to 2**63 - 1", reason="INVALID_SEED")
-        start = starts[0]
+        start = <State?>starts[0]
         self.game, self.num_games, self.num_players = start.game, num_games, start.num_players
         self.ops = self.game.ops
         if observations:
@@ -238,6 +238,8 @@ cdef class Batch:
         if not len(states) == len(streams) == self.num_games or sorted(kept) != sorted(_KEPT):
             raise _not_alike()
         for i, state in enumerate(states):
+            if state is None:
+                raise TypeError(f"states[{i}]: None, expected a State")
             if state.game is not self.game or state.num_players != self.num_players or state.current_player < 0:
                 raise _not_alike()
             memcpy(self._state(i), state.data, self.ops.state_size)
@@ -525,7 +527,9 @@ cdef class Batch:
         self._end_call()
 
     cdef int _require(self, State state, str path) except -1:
-        """Raise SearchError if no game of the batch can go on from a state."""
+        """Raise SearchError if no game of the batch can go on from a state, TypeError if it is none."""
+        if state is None:
+            raise TypeError(f"{path}: None, expected a State")
         if state.game is not self.game or state.num_players != self.num_players or state.is_terminal:
             raise SearchError(f"{path}: is over, or of another game or number of seats; expected a state of "
                               f"{self.game.name} with {self.num_players} seats", reason="INVALID_OPTION")

@@ -2,8 +2,8 @@
 
 from libc.stdint cimport uint32_t
 
-from cext.core.search.atomics cimport atomic_load_u32, spin_lock, spin_unlock
-from cext.core.search.graph cimport NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges, graph_find
+from cext.core.search.atomics cimport atomic_load_u32
+from cext.core.search.graph cimport NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges, graph_find, graph_num_edges
 from cext.core.search.worker cimport search_key
 from cext.core.contract.types cimport CHANCE
 
@@ -11,14 +11,12 @@ from cext.core.contract.types cimport CHANCE
 cdef list _edges(SearchC* search, uint32_t index):
     """Return (action, visits, prior, child) of the edges of a node, by visits."""
     cdef NodeC* node = &search.graph.nodes[index]
-    cdef EdgeC* edges
-    cdef int i
+    cdef int i, num_edges = graph_num_edges(node)
+    cdef EdgeC* edges = graph_edges(&search.graph, node)    # after their number, see graph.pxd
     found = []
-    spin_lock(&node.lock)
-    edges = graph_edges(&search.graph, node)
-    for i in range(node.num_edges):
-        found.append((edges[i].action, edges[i].visits, edges[i].prior, edges[i].child))
-    spin_unlock(&node.lock)
+    for i in range(num_edges):
+        found.append((edges[i].action, atomic_load_u32(&edges[i].visits), edges[i].prior,
+                      atomic_load_u32(&edges[i].child)))
     return sorted(found, key=_by_visits)
 
 

@@ -328,4 +328,5 @@ def deal_for(State owner not None, int viewer, action_t action):
     cdef Stream stream = Stream(0)
     if owner.game.name != "coatl":
         raise TypeError(f"expected a state of coatl, got one of {owner.game.name}")
+    owner._require_seat(viewer)
     return hidden_deal_for(<CoatlStateC*>owner.data, viewer, action, stream.bitgen)

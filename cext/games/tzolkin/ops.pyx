@@ -147,6 +147,7 @@ def deal_for(State owner not None, int viewer, action_t action):
     cdef TzolkinStateC* state = <TzolkinStateC*>_data(owner)
     cdef Stream stream = Stream(0)
     cdef int first = action_tile(action), second = action_second_tile(action)
+    owner._require_seat(viewer)
     if state.phase == KEEPING and action_verb(action) == KEEP:
         if not (0 <= first < NUM_WEALTH and 0 <= second < NUM_WEALTH):
             return False

@@ -6,7 +6,7 @@ by ``mexica_ai.games.tzolkin.notation``; here gears, tiles, decisions and seats 
 
 from libc.string cimport memcpy, memset
 
-from cext.core.contract.rng cimport mix_bits, mix_require
+from cext.core.contract.rng cimport mix_bits, mix_require, mix_word
 from cext.core.contract.sets cimport set_size
 from cext.core.contract.types cimport MAX_SEATS
 
@@ -47,15 +47,15 @@ cdef extern from *:
 
 cdef uint64_t state_key(const TzolkinStateC* state) noexcept nogil:
     # Each pair of words with keys of its own, so that all products can be computed at once.
-    cdef const uint64_t* words = <const uint64_t*>state
+    cdef const uint8_t* words = <const uint8_t*>state
     cdef uint64_t total = 0, first
     cdef int i
     mix_require(sizeof(TzolkinStateC) == 8 * NUM_WORDS)
     mix_require(NUM_WORDS % 2 == 0)
     _require_layout(state, COUNTERS)
     for i in range(0, NUM_WORDS, 2):
-        first = 0 if i == COUNTERS else words[i]
-        total += fold(first ^ _KEYS[i], words[i + 1] ^ _KEYS[i + 1])
+        first = 0 if i == COUNTERS else mix_word(words + 8 * i)
+        total += fold(first ^ _KEYS[i], mix_word(words + 8 * (i + 1)) ^ _KEYS[i + 1])
     return mix_bits(total)
 
 
