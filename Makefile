@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEBUG_VENV := .venv-debug
 PORTABLE_VENV := .venv-portable
-# One worker a processor; tests/real.py says what each of them gets.
+# Four workers; tests/real.py says what each of them gets.
 PYTEST := python -P -m pytest --numprocesses 4
 
 # The tests start the command hundreds of times; without bytecode each start compiles all modules.
