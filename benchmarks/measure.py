@@ -247,17 +247,18 @@ def measure_shares(step, args):
         if row["to_move"]:
             tenths[round(10 * row["from"])] = [round(row["won"] - row["published"], 3), round(row["error"], 3)]
     weight = [round(figure, 3) for figure in found["weights"]["search - leaf"]]
-    command = [*program, "collect", *options, f"{step.game}.jsonl", *plan]
+    data = f"{step.game}.jsonl"
+    command = [*program, "collect", *options, data, *plan]
     content = {"games": found["setting"]["games"], "tenths": tenths, "weight_of_search": weight}
-    save(step, args, command, content)
+    save(step, args, command, content, [*program, "test", *options, data])
     pack(step.journal)
 
 
 MEASURE = {"match": measure_match, "levels": measure_levels, "ladder": measure_ladder, "shares": measure_shares}
 
 
-def save(step, args, command, content):
-    """Write the result of a step that is no match."""
+def save(step, args, command, content, *others):
+    """Write the result of a step that is no match, and that a command gives, or several."""
     head = {
         "format": 1,
         "kind": step.kind,
@@ -267,7 +268,7 @@ def save(step, args, command, content):
         "commit": commit_here(),
         "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
         "machine": machine(),
-        "command": shlex.join(["python", *map(str, command)]),
+        "command": "\n".join(shlex.join(["python", *map(str, each)]) for each in (command, *others)),
     }
     path = args.results / f"{step.name}.json"
     path.write_text(json.dumps(head | content, indent=1) + "\n", encoding="utf-8")

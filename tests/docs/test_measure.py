@@ -231,6 +231,19 @@ def test_the_processors_are_those_that_may_be_used(measure, monkeypatch):
     assert ", 1.5 cores, load " in measure["machine"]()
 
 
+def test_the_result_of_shares_has_both_commands(measure, tmp_path, monkeypatch):
+    (tmp_path / "plan.toml").write_text("[[step]]\nkind = 'shares'\ngames = ['coatl']\nscale = 0.0125\n")
+    (step,) = measure["read_plan"](tmp_path / "plan.toml", tmp_path)
+    found = {"setting": {"games": 5}, "tenths": [], "weights": {"search - leaf": [1.0, 0.1]}}
+    for name, value in (("python", (0, json.dumps([found]))), ("commit_here", "abcdef0"), ("pack", None)):
+        monkeypatch.setitem(measure["save"].__globals__, name, lambda *_, value=value: value)
+    measure["measure_shares"](step, SimpleNamespace(results=tmp_path, concurrency=1))
+    (result,) = measure["strength"].read_results(tmp_path)
+    collect, test = result["command"].splitlines()
+    assert collect.startswith("python benchmarks/calibration.py collect --game coatl --data coatl.jsonl ")
+    assert test == "python benchmarks/calibration.py test --game coatl --data coatl.jsonl"
+
+
 @pytest.mark.real("processes")
 def test_a_measurement_that_was_interrupted_goes_on(tmp_path):
     process = start(tmp_path)
