@@ -340,10 +340,13 @@ def short_table(results):
 
 
 def best(results, game, column):
-    """Return the match with most games of those that the README's column is about; None without one."""
+    """Return the match that the README's column shows; None without one.
+
+    Limits in iterations are the same for all games, so those matches are like for like; of them, that of most games.
+    """
     return max(
         (result for result in results if result["game"] == game and is_about(result, column)),
-        key=lambda each: each["games"],
+        key=lambda each: ("iterations" in limits(each["engines"][0]), each["games"]),
         default=None,
     )
 
@@ -426,6 +429,7 @@ def page(results, shipped, steps):
         for result in results:
             if result["game"] == game and result["kind"] == "ladder":
                 text += f"\n{LADDER.format(**result, mean=mean_of(result))}\n\n" + ladder_table(result)
+                text += f"\n{NO_YARDSTICK}\n" if is_uct_below_random(result) else ""
                 commands.append((name, result))
     shares = {result["game"]: result for result in results if result["kind"] == "shares"}
     if shares:
@@ -436,20 +440,29 @@ def page(results, shipped, steps):
     text += f"\n{table([['game', 'step', 'games', 'planned'], *rows])}" if rows else ""
     text += f"\n## Commands\n\n{COMMANDS}\n"
     for name, result in commands:
-        note = f"{name}, {result['date']}, release {result['release']}, {played_by(result)}"
+        note = f"{name}, {result['date']}, {played_by(result)}"
         text += f"\n- {note}:\n\n      {result['command'].replace(chr(10), chr(10) + ' ' * 6)}\n"
     return text
 
 
 def played_by(result):
-    """Return the commit, the builds if there are several, and the machine of a result.
+    """Return the builds, the commit and the machine of a result.
 
-    Of a ladder, whose games may be of many machines, the builds.
+    Of a ladder, whose games may be of many machines, the builds. A build has the version of the installed package's
+    metadata, which the commit can be ahead of.
     """
     if result["kind"] == "ladder":
         return "; ".join(result["builds"])
-    builds = f" (builds: {result['build']})" if ";" in result.get("build", "") else ""
-    return f"commit {result['commit']}{builds}, {result['machine']}"
+    version = f"mexica-ai {result['release']}"
+    build = result.get("build", version)
+    ahead = "" if version in build else f" ({result['release']} by its commit)"
+    return f"{build}{ahead}, commit {result['commit']}, {result['machine']}"
+
+
+def is_uct_below_random(result):
+    """Return whether all `uct` of a rating list are below a `random`."""
+    kinds = [parse_spec(engine["spec"]).kind for engine in result["engines"]]  # the best first
+    return {"uct", "random"} <= set(kinds) and kinds.index("random") < kinds.index("uct")
 
 
 def mean_of(result):
@@ -488,7 +501,7 @@ def row(result):
 def row_of_step(step, results):
     """Return how far a step of the plan is: its games that count here, and those that are planned."""
     games = max((step.games_in(result) for result in results), default=0)
-    words = {"levels": "each level against the one below", "ladder": "rating list", "shares": "published shares"}
+    words = {"levels": "each pair of levels", "ladder": "rating list", "shares": "published shares"}
     if step.kind == "match":
         words["match"] = match_in_words(
             {"rival": step.plan.get("rival"), "engines": step.engines, "players": step.players}
@@ -522,8 +535,9 @@ INTRODUCTION = """\
 # Strength
 
 `make strength` plays the matches of `benchmarks/plans/release.toml` that are not in `benchmarks/results` yet, and
-writes this page from there; it is not edited. All results are of the weights that ship with release {release}. Results
-of older weights are not shown; older pages are in git (`git show c57934e:benchmarks/STRENGTH.md`).
+writes this page from there; it is not edited. All results are of the weights that ship with release {release}; the code
+is often that of an earlier build, in some matches of several builds or machines, as the [commands](#commands) say.
+Results of older weights are not shown; older pages are in git (`git show c57934e:benchmarks/STRENGTH.md`).
 
 Matches are played by `mexica-ai arena` ([arena.md](arena.md)). The first engine is the one that is measured; without
 `weights` an engine has those that ship. `greedy` plays the best next action by the same evaluation, again and again;
@@ -531,10 +545,8 @@ Matches are played by `mexica-ai arena` ([arena.md](arena.md)). The first engine
 deal with all seatings. Ranges in brackets are 95 % intervals, from the variance between blocks. Shares of the win are
 per seat: with two seats 50 % is equal, with one against three 25 %. A match that a sequential test ended flatters the
 winner a little. What was planned and not played, or not with all its games, is [listed](#not-played-in-full). Elo is
-left out where all games were won, or where an older page did not note it. Iterations a turn are of each engine's own
+left out where all games were won, and with more than two seats. Iterations a turn are of each engine's own
 turns, whose positions differ, so they are no measure of its speed.
-
-In Mexica `uct` with 1,000 iterations is no yardstick: in the rating list it lost all of its 20 games against `random`.
 
 No engine here has been measured against strong human players.
 """
@@ -550,12 +562,16 @@ Equal engines with 64 iterations a turn, 2 seats: how much the seat to move won 
 published, by tenths of that share, in games that did not fit the map of published shares; and the weight, in a
 regression of what it won, of what the search adds to its evaluation, before that map. Standard errors in brackets, by
 the variance between games. 0 and 1 would be right."""
+NO_YARDSTICK = "So `uct` is no yardstick here: it is below `random`."
 FINISHED = "All that was planned was played with all its games."
 UNFINISHED = """\
 Numbers of games were fixed before the first was played. These have fewer, so their intervals are wider than planned; a
-match was left where the time of the machines ended, not where it looked best. Of levels each pair has so many."""
+match was left where the time of the machines ended, not where it looked best."""
 COMMANDS = """\
-Without `--reproducible` the seeds of the games do not follow from the command, so a repetition plays other games."""
+Without `--reproducible` the seeds of the games do not follow from the command, so a repetition plays other games. The
+games of rating lists are compressed in the repository: `xz -dk FILE.jsonl.xz` comes first. A build is named by the
+version in the metadata of the package, which may have been installed from an older commit, and a digest of the code; of
+several, the commit is that of the one that played last."""
 
 if __name__ == "__main__":
     main()

@@ -126,6 +126,39 @@ def test_with_four_seats_the_readme_has_the_match_against_uct(strength):
     assert strength["best"](others, "nim", "four") is None
 
 
+def test_the_readme_compares_games_by_iterations(strength):
+    def match(limit, games):
+        engines = [f"mcts,{limit[0]},name=a", f"mcts,{limit[1]},name=b"]
+        return {"kind": "match", "game": "nim", "players": 2, "engines": engines, "games": games}
+
+    by_time, short = match(("time=0.4", "time=0.2"), 400), match(("iterations=20", "iterations=10"), 40)
+    long = match(("iterations=2000", "iterations=1000"), 100)
+    assert strength["best"]([by_time, short, long], "nim", "doubling") == long
+    assert strength["best"]([by_time], "nim", "doubling") == by_time
+
+
+def test_the_builds_of_a_result_are_named(strength, result):
+    place = f"commit {result['commit']}, {result['machine']}"
+    build = "mexica-ai 0.2.0, code 0123456789ab"
+    for builds, release, expected in (
+        (build, "0.2.0", build),
+        (build, "0.3.0", f"{build} (0.3.0 by its commit)"),
+        (f"mexica-ai 0.1.0, code 1; {build}", "0.2.0", f"mexica-ai 0.1.0, code 1; {build}"),
+    ):
+        assert strength["played_by"](result | {"build": builds, "release": release}) == f"{expected}, {place}"
+    unknown = {key: value for key, value in result.items() if key != "build"} | {"release": "0.2.0"}
+    assert strength["played_by"](unknown) == f"mexica-ai 0.2.0, {place}"
+
+
+def test_uct_is_no_yardstick_where_it_is_rated_below_random(strength):
+    rated = {data["game"]: data for data in strength["read_results"](RESULTS) if data["kind"] == "ladder"}
+    below = {game for game, data in rated.items() if strength["is_uct_below_random"](data)}
+    assert below == {"mexica"}, "the README says so"
+    without = [each for each in rated["mexica"]["engines"] if each["spec"] != "random"]
+    assert not strength["is_uct_below_random"](rated["mexica"] | {"engines": without})
+    assert strength["page"](list(rated.values()), dict.fromkeys(rated, "0" * 12), []).count("no yardstick") == 1
+
+
 @pytest.mark.real("processes")
 def test_a_result_is_made_of_a_journal(strength, tmp_path):
     journal = str(tmp_path / "j.jsonl")
