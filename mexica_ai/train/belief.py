@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from mexica_ai.game.records import position_at
-from mexica_ai.train.positions import REPORT, fingerprint, split
+from mexica_ai.train.positions import REPORT, origin, plain, split
 from mexica_ai.train.value import error_of_mean
 from mexica_ai.train.weights import weights_spec
 
@@ -96,7 +96,7 @@ def sample(game: str, records: Sequence[dict[str, Any]], *, seed: int) -> Hands:
     rng = random.Random(seed)
     positions = min(5, max(1, POSITIONS // len(records)))
     rows: list[tuple[np.ndarray, np.ndarray, int, float, int]] = []
-    for number, record in enumerate(records):
+    for number, record in enumerate(map(plain, records)):
         turns = len(record["turns"])
         for turn in sorted(rng.sample(range(turns), min(positions, turns))):
             state = position_at(record, turn).state
@@ -115,7 +115,7 @@ def sample(game: str, records: Sequence[dict[str, Any]], *, seed: int) -> Hands:
         inputs[i, : len(row[1])] = row[0]
         unseen[i, : len(row[1])] = True
         held[i, : len(row[1])] = row[1]
-    parts = split([fingerprint(record) for record in records])
+    parts = split([origin(record) for record in records])
     return Hands(
         inputs,
         unseen,

@@ -17,6 +17,7 @@ from mexica_ai.io.errors import SearchError
 from mexica_ai.io.files import lines_of, read_text, replace
 from mexica_ai.io.strict import check_shape, parse_json
 from mexica_ai.train.adamw import Arrays
+from mexica_ai.train.positions import record_of
 
 Figures = dict[str, Any]
 OnProgress = Callable[[str, int, int], None]  # what is done, how much of it, of how much
@@ -55,8 +56,8 @@ def lines(path: Path) -> list[tuple[str, bytes]]:
 
 
 def records_of(texts: list[tuple[str, bytes]]) -> list[dict[str, Any]]:
-    """Return the records of games of self-play."""
-    return [json.loads(text)["record"] for _, text in texts]
+    """Return the records of games of self-play, see `positions.record_of`."""
+    return [record_of(json.loads(text), where) for where, text in texts]
 
 
 def digest(texts: list[tuple[str, bytes]]) -> str:

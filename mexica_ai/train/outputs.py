@@ -23,7 +23,7 @@ import numpy as np
 from mexica_ai.game.position import Position
 from mexica_ai.train import value
 from mexica_ai.train.adamw import Arrays
-from mexica_ai.train.positions import MAX_SEATS, SCORE_SCALE, SELECTION, TRAIN, Positions, fingerprint, split
+from mexica_ai.train.positions import MAX_SEATS, SCORE_SCALE, SELECTION, TRAIN, Positions, fingerprint, origin, split
 
 STIFFNESSES = (0.03, 0.1, 0.3, 1.0)  # of the logits, from which one is chosen
 SCORE_STIFFNESS = 1e-3
@@ -33,7 +33,7 @@ NEWTON_STEPS = 8
 def sample(records: Sequence[dict[str, Any]], count: int, features: Callable[[Any], np.ndarray]) -> Positions:
     """Return positions of finished games, up to `count` of each, before turns of seats, all seats open.
 
-    Which ones depends on the game alone, see `fingerprint`; also the part.
+    Which ones depends on the game alone, see `fingerprint`; the part on its `origin`.
     """
     records = sorted(records, key=fingerprint)
     digests = [fingerprint(record) for record in records]
@@ -55,7 +55,7 @@ def sample(records: Sequence[dict[str, Any]], count: int, features: Callable[[An
                     column.append(cell)
             position.push(turn)
     inputs, seats, won, points, games = (np.array(column) for column in columns)
-    return Positions(inputs, seats, won, points, games, split(digests)[games])
+    return Positions(inputs, seats, won, points, games, split([origin(record) for record in records])[games])
 
 
 def fit(sources: Mapping[str, Positions], weights: Arrays, score_weights: Mapping[str, float]) -> tuple[Arrays, float]:

@@ -49,7 +49,7 @@ from mexica_ai.train import belief, match, outputs, policy, probes, searched, se
 from mexica_ai.train import folder as folders
 from mexica_ai.train.adamw import Arrays
 from mexica_ai.train.folder import Figures, OnProgress
-from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, Positions, by_seats
+from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, Positions, by_seats, record_of
 from mexica_ai.train.settings import DEFAULTS, Settings
 from mexica_ai.train.weights import searching_weights
 
@@ -143,13 +143,14 @@ class _Records:
     def read(cls, texts: Sequence[tuple[str, bytes]], game: str) -> Self:
         games = []
         for where, text in texts:
-            record = parse_record(text, where)
-            if isinstance(record, dict) and "record" in record:  # a line of an earlier run's games
-                record = record["record"]
+            content = parse_record(text, where)
+            if not (isinstance(content, dict) and "record" in content):  # else a line of an earlier run's games
+                content = {"record": content}
+            record = content["record"]
             position = replay(record, path=where)
             if position.game != game or not position.is_over or not record["turns"]:
                 raise NotationError(f"{where}: expected a finished game of {game}", reason="GAME_MISMATCH", path=where)
-            games.append({**record, "scores": position.scores, "winners": position.winners})
+            games.append({**record_of(content, where), "scores": position.scores, "winners": position.winners})
         return cls(games, folders.digest(list(texts)))
 
 

@@ -28,7 +28,7 @@ from mexica_ai.game.position import Position
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import check_shape, parse_json
 from mexica_ai.train.adamw import AdamW, Arrays
-from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, fingerprint, split
+from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, origin, record_of, split
 from mexica_ai.train.weights import weights_spec
 
 VALUE = 150.0  # weight of an advantage of 1 in the target's logarithms
@@ -51,6 +51,7 @@ _SHAPE = {
         "game": int,
         "weights": str,
         "searched?": int,
+        "along?": str,
     }
     | {"generation?": int, "frozen?": str, "frozen_iterations?": int, "noise?": float, "shown?": float},  # `exploit`
     "record": dict,
@@ -149,7 +150,7 @@ def sample(lines: Iterable[tuple[str, bytes]], weights: Weights) -> Decisions:
         found = [(*row, len(fingerprints)) for row in made if row is not None]
         if found:
             rows += found
-            fingerprints.append(fingerprint(content["record"]))
+            fingerprints.append(origin(record_of(content, path)))
     if not rows:
         raise NotationError("no decisions: expected at least one", reason="NO_DECISIONS", path="$")
     summaries, categories, features, logs, targets, surprises, games = zip(*rows, strict=True)

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from mexica_ai.io.errors import SearchError
+from mexica_ai.io.strict import Text, check_shape
 
 MAX_SEATS = 4
 SCORE_SCALE = 50.0  # points in a unit of `scores`
@@ -21,6 +22,8 @@ SCORE_SCALE = 50.0  # points in a unit of `scores`
 TRAIN, SELECTION, REPORT = range(3)
 NAMES = ("train", "selection", "report")
 TENTHS = (REPORT, SELECTION)  # the parts of the games whose fingerprint leaves the rest 0 or 1; others train
+
+_FINGERPRINT = Text("[0-9a-f]{64}", "a fingerprint, 64 hexadecimal digits")
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,36 @@ def fingerprint(record: dict[str, Any]) -> bytes:
     return hashlib.sha256(text.encode()).digest()
 
 
+def record_of(content: dict[str, Any], path: str) -> dict[str, Any]:
+    """Return the record of a line of self-play, with `made.along` of the line, if it has that, as `along`.
+
+    Raises
+    ------
+    NotationError
+        That is no fingerprint; `path` is what errors call the line.
+    """
+    record: dict[str, Any] = content["record"]
+    made = content.get("made")
+    if not isinstance(made, dict) or "along" not in made:
+        return record
+    check_shape(made["along"], _FINGERPRINT, f"{path}.made.along")
+    return {**record, "along": made["along"]}
+
+
+def plain(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record without `along`, which is no key of records elsewhere."""
+    return {key: value for key, value in record.items() if key != "along"}
+
+
+def origin(record: dict[str, Any]) -> bytes:
+    """Return the fingerprint by which a record is of a part: `along`, or its own if it begins in no other.
+
+    A game that begins in the middle of a record begins with a position of it. Were it of another part, a fit would
+    learn from positions that it is reported on.
+    """
+    return bytes.fromhex(record["along"]) if "along" in record else fingerprint(record)
+
+
 def split(fingerprints: Sequence[bytes]) -> np.ndarray:
     """Split games into parts: to train on, to stop and choose a fit by, and to report on.
 
@@ -84,7 +117,7 @@ def split(fingerprints: Sequence[bytes]) -> np.ndarray:
     Parameters
     ----------
     fingerprints : sequence of bytes
-        Of the games, see `fingerprint`.
+        Of the games, see `origin`.
 
     Returns
     -------

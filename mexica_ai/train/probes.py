@@ -26,7 +26,7 @@ from mexica_ai.game.position import Position
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import check_shape, parse_json
 from mexica_ai.train.job_file import Series, complete
-from mexica_ai.train.positions import MAX_SEATS, SCORE_SCALE, Positions, fingerprint, split
+from mexica_ai.train.positions import MAX_SEATS, SCORE_SCALE, Positions, fingerprint, origin, split
 from mexica_ai.train.starts import small_search
 from mexica_ai.train.weights import searching_weights
 
@@ -75,8 +75,8 @@ def walk(
     -------
     dict
         A JSON object. `game`: its name. `walk`: seed, iterations, rollouts, number (`walk`), version of the weights
-        (`weights`), fingerprint of the game in hexadecimal (`along`). `probes`: a list of positions, each with the
-        `value` (share of the win of each seat) and the final `scores`, means over the rollouts.
+        (`weights`), `positions.origin` of the game in hexadecimal (`along`). `probes`: a list of positions, each with
+        the `value` (share of the win of each seat) and the final `scores`, means over the rollouts.
     """
     return _walk(*_draw_record(records, seed, index), seed, index, iterations, rollouts, weights)
 
@@ -122,7 +122,7 @@ def _walk(
                 }
             )
     made: dict[str, Any] = {"seed": seed, "iterations": iterations, "rollouts": rollouts, "walk": index}
-    made |= {"weights": weights.version, "along": fingerprint(record).hex()}
+    made |= {"weights": weights.version, "along": origin(record).hex()}
     return {"game": game, "walk": made, "probes": found}
 
 

@@ -27,7 +27,7 @@ from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import check_shape, parse_json
 from mexica_ai.train import value
 from mexica_ai.train.adamw import Arrays
-from mexica_ai.train.positions import Positions, fingerprint, split
+from mexica_ai.train.positions import Positions, origin, record_of, split
 from mexica_ai.train.probes import row
 
 _STATES = [{"actions": [int], "value": [float], "scores": [float]}]
@@ -104,7 +104,7 @@ def load(lines: Iterable[tuple[str, bytes]], features: Callable[[Any], np.ndarra
     digests: list[bytes] = []
     for path, text in sorted(lines, key=lambda entry: entry[1]):
         content = parse_json(text, path)
-        record = content["record"]
+        record = record_of(content, path)
         position = Position.from_json(record["start"])
         states = {search["turn"]: search.get("states", []) for search in content["searches"]}
         check_shape(list(states.values()), [_STATES], f"{path}.searches")
@@ -116,7 +116,7 @@ def load(lines: Iterable[tuple[str, bytes]], features: Callable[[Any], np.ndarra
                 where = f"{path}.searches: turn {number}"
                 rows.append((*row(Position(position.game, state), found, features, where), len(digests)))
             position.push(turn)
-        digests.append(fingerprint(record))
+        digests.append(origin(record))
     if not rows:
         raise NotationError("no searched states: expected at least one", reason="NO_STATES", path="$")
     inputs, seats, shares, scores, games = (np.array(column) for column in zip(*rows, strict=True))

@@ -33,7 +33,7 @@ from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.engines import Engine
 from mexica_ai.game.position import Position
 from mexica_ai.train.job_file import Series, complete
-from mexica_ai.train.positions import fingerprint
+from mexica_ai.train.positions import fingerprint, origin, plain
 from mexica_ai.train.searched import states_of
 from mexica_ai.train.starts import draw_start, midgame, planned_start, planner, small_search
 from mexica_ai.train.weights import searching_weights
@@ -165,9 +165,10 @@ def play_game(
     -------
     dict
         A JSON object. `game`: its name. `made`: `seed`, `iterations`, `deep`, `players`, `planners`, number (`game`)
-        and version of the weights (`weights`), and `searched` if it is not 0. `record`: the record of the game.
-        `searches`: a list of objects with the number of the `turn` in the record, its `decisions`, as
-        `Search.decisions` returns them, and `states`, see `searched.states_of`.
+        and version of the weights (`weights`); `searched` if it is not 0; with `record` its `positions.origin` in
+        hexadecimal (`along`). `record`: the record of the game. `searches`: a list of objects with the number of the
+        `turn` in the record, its `decisions`, as `Search.decisions` returns them, and `states`, see
+        `searched.states_of`.
     """
     weights = searching_weights(game, weights)
     random_ = random.Random(f"{seed}/{index}")
@@ -181,9 +182,12 @@ def play_game(
     start = position.to_json()
     turns, searches = play_on(position, Searcher(weights, iterations, deep, searched), sparring, random_)
     made = _made(seed, iterations, deep, players, planners, searched)
+    made |= {"game": index, "weights": weights.version}
+    if record is not None:
+        made["along"] = origin(record).hex()
     return {
         "game": game,
-        "made": made | {"game": index, "weights": weights.version},
+        "made": made,
         "record": finished_record(position, start, turns, sparring, small_search(iterations)),
         "searches": searches,
     }
@@ -326,8 +330,8 @@ def reanalyse_game(record: dict[str, Any], seed: int, index: int, searcher: Sear
                 searches.append({"turn": number, **found})
         position.push(turn)
     made = _made(seed, 0, searcher.deep, [position.players], 0.0, searcher.searched)
-    made |= {"game": index, "weights": searcher.weights.version}
-    return {"game": record["game"], "made": made, "record": record, "searches": searches}
+    made |= {"game": index, "weights": searcher.weights.version, "along": origin(record).hex()}
+    return {"game": record["game"], "made": made, "record": plain(record), "searches": searches}
 
 
 def reanalyse(

@@ -11,7 +11,8 @@ import pytest
 import mexica_ai as ai
 from mexica_ai.game import registry
 from mexica_ai.game.records import position_at, replay
-from mexica_ai.train import selfplay
+from mexica_ai.io.errors import NotationError
+from mexica_ai.train import belief, folder, outputs, pipeline, policy, positions, probes, searched, selfplay
 
 SIZE = (4, 12)  # iterations of a search, and of a deep one
 
@@ -141,3 +142,41 @@ def test_half_of_the_games_begin_within_records():
     assert 70 < sum(record is None for record in found) < 130
     assert {record["number"] for record in found if record} == {0, 1, 2}
     assert selfplay._draw_record((), 1, 0) is None
+
+
+def test_games_that_begin_within_records_are_of_their_parts(monkeypatch):
+    records = [selfplay.play_game("coatl", 1, index, *SIZE, players=(2,))["record"] for index in range(3)]
+    games = [selfplay.play_game("coatl", 2, index, *SIZE, searched=2, record=records[index % 3]) for index in range(9)]
+    texts = [("here", json.dumps(game).encode()) for game in games]
+    begun = folder.records_of(texts)
+    expected = {positions.fingerprint(record) for record in records}
+    asked = []
+    for module in (policy, searched, outputs, belief):
+        monkeypatch.setattr(module, "split", lambda prints: asked.append(set(prints)) or positions.split(prints))
+    spec, weights = registry.get("coatl").learning.weights, registry.get("coatl").weights()
+    policy.sample(texts, weights)
+    searched.load(texts, spec.features)
+    outputs.sample(begun, 2, spec.features)
+    belief.sample("coatl", begun, seed=1)
+    assert asked == [expected] * 4
+    # So are what lies along such a game, what begins within it, and what it is in a later run.
+    again = selfplay.reanalyse_game(begun[0], 1, 0, selfplay.Searcher(weights, *SIZE))
+    assert replay(again["record"]).is_over
+    within = selfplay.play_game("coatl", 3, 0, *SIZE, record=begun[0])
+    walked = probes.walk(begun[:1], 1, 1, 1, 1)["walk"]
+    first = positions.fingerprint(records[0]).hex()
+    assert [again["made"]["along"], within["made"]["along"], walked["along"]] == [first] * 3
+
+
+def test_a_game_that_begins_within_nothing_known_is_refused():
+    content = {"record": {"start": {}, "turns": []}, "made": {"along": "x"}}
+    with pytest.raises(NotationError, match=r"^here\.made\.along: given .x.; expected a fingerprint"):
+        positions.record_of(content, "here")
+
+
+def test_lines_of_an_earlier_run_stay_of_the_parts_of_their_records():
+    record = selfplay.play_game("coatl", 7, 0, 2, 2, players=(2,))["record"]
+    begun = selfplay.play_game("coatl", 7, 1, 2, 2, record=record)
+    texts = [(str(number), json.dumps(content).encode()) for number, content in enumerate((record, begun))]
+    origins = [positions.origin(found) for found in pipeline._Records.read(texts, "coatl").games]
+    assert origins == [positions.fingerprint(record)] * 2
