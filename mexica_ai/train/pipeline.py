@@ -361,7 +361,7 @@ class _Pipeline:
         if (self.folder / "policy.json").exists():
             made = self._load("policy.json")
             return made.provenance["policy"], made
-        decisions = policy.sample(self._searches(), before)
+        decisions = policy.sample(self._searches(), self.weights, before)
         start, rate = policy.initial_weights(self.spec.policy, self.settings.seed), policy.LEARNING_RATE
         in_use = before.arrays() if before.has_policy else None
         if self.settings.refine_policy and in_use:

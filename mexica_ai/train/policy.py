@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from cext.core.contract.game import State
+from cext.core.learning.priors import policy_of
 from cext.core.learning.weights import Weights, WeightsSpec
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import NotationError
@@ -33,6 +34,7 @@ from mexica_ai.train.weights import weights_spec
 
 VALUE = 150.0  # weight of an advantage of 1 in the target's logarithms
 DOUBT = 16.0  # visits without advantage that are added to those of an action
+LEAST_PRIOR = 1e-30  # where the search used 0
 BATCH = 256  # decisions
 LEARNING_RATE = 2e-3
 REFINING_RATE = LEARNING_RATE / 4  # of a policy that was fitted before
@@ -115,7 +117,7 @@ class Decisions:
         )
 
 
-def sample(lines: Iterable[tuple[str, bytes]], weights: Weights) -> Decisions:
+def sample(lines: Iterable[tuple[str, bytes]], weights: Weights, fitted_for: Weights | None = None) -> Decisions:
     """Read the decisions of files that `mexica_ai.train.selfplay` wrote.
 
     Parameters
@@ -123,7 +125,10 @@ def sample(lines: Iterable[tuple[str, bytes]], weights: Weights) -> Decisions:
     lines : iterable of (str, bytes)
         For each game: what errors call it, and its text.
     weights : Weights
-        With which the games were played.
+        With which the games were searched. The targets rest on their priors.
+    fitted_for : Weights, optional
+        The weights that the policy is to be part of, by default the same. What a policy reads depends on the network
+        in some games.
 
     Returns
     -------
@@ -138,6 +143,7 @@ def sample(lines: Iterable[tuple[str, bytes]], weights: Weights) -> Decisions:
         See `positions.split`.
     """
     spec = weights_spec(weights.game)
+    fitted_for = fitted_for or weights
     rows: list[tuple[Any, ...]] = []
     fingerprints: list[bytes] = []
     for path, text in sorted(lines, key=lambda entry: entry[1]):
@@ -146,7 +152,7 @@ def sample(lines: Iterable[tuple[str, bytes]], weights: Weights) -> Decisions:
         if content["game"] != weights.game:
             problem = f'{path}.game: given "{content["game"]}"; expected "{weights.game}"'
             raise NotationError(problem, reason="GAME_MISMATCH", path=f"{path}.game")
-        made = [_row(spec, weights, state, decision) for state, decision in _decisions(content)]
+        made = [_row(spec, weights, fitted_for, state, decision) for state, decision in _decisions(content)]
         found = [(*row, len(fingerprints)) for row in made if row is not None]
         if found:
             rows += found
@@ -181,29 +187,29 @@ def _decisions(content: dict[str, Any]) -> Iterator[tuple[State, dict[str, Any]]
         position.push(turn)
 
 
-def _row(spec: WeightsSpec, weights: Weights, state: Any, decision: dict[str, Any]) -> tuple[Any, ...] | None:
+def _row(
+    spec: WeightsSpec, weights: Weights, fitted_for: Weights, state: Any, decision: dict[str, Any]
+) -> tuple[Any, ...] | None:
     """Return a decision's summary, categories, features, logarithms of the priors, targets and surprise.
 
     None if nothing is to be chosen there.
     """
     assert spec.policy_inputs is not None
-    summary, actions, categories, priors, features = spec.policy_inputs(state, weights)
+    summary, actions, categories, priors, features = spec.policy_inputs(state, fitted_for)
     if len(actions) < 2:
         return None
     places = {int(action): place for place, action in enumerate(actions)}
-    logs = np.log(priors)
+    used = dict(zip(*policy_of(state, weights), strict=True))  # the priors that the search used
+    before = np.log(np.array([max(used[action], LEAST_PRIOR) for action in places], np.float32))
     values = np.zeros(len(actions), np.float32)
     for action, visits, utility in decision["edges"]:
         if action in places:
             values[places[action]] = VALUE * (utility - decision["utility"]) * visits / (visits + DOUBT)
-    improved, none = logs + values, np.zeros(1, int)
-    if weights.has_policy:  # the prior that the search used
-        alone = Decisions(summary[None], none, categories, features, logs, logs, none, none)
-        improved += scores(alone, weights.arrays())
+    improved, none = before + values, np.zeros(1, int)
     target = np.exp(improved - improved.max())
     target /= target.sum()
-    changes = [_log_softmax(logits, none, np.array([len(actions)])) for logits in (improved, improved - values)]
-    return summary, categories, features, logs, target, float((target * (changes[0] - changes[1])).sum())
+    changes = [_log_softmax(logits, none, np.array([len(actions)])) for logits in (improved, before)]
+    return summary, categories, features, np.log(priors), target, float((target * (changes[0] - changes[1])).sum())
 
 
 def initial_weights(shapes: dict[str, tuple[int, ...]], seed: int) -> Arrays:

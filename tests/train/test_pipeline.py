@@ -328,3 +328,20 @@ def test_probes_valued_by_rollouts_are_means_of_whole_games(finished):
         # Two games: each seat won none, one or both of them, or shared a win among two, three or four.
         assert all(min(abs(share * 24 - k) for k in range(25)) < 0.01 for share in probe["value"])
         assert len(probe["scores"]) == len(probe["value"])
+
+
+def test_the_policy_learns_from_searches_by_the_weights_before_and_is_fitted_for_the_new_network(folder, monkeypatch):
+    for name in ("policy.json", "weights.json"):
+        (folder / name).unlink()
+    asked = []
+
+    def sample(_, *weights):
+        asked.extend(each.sha256 for each in weights)
+        raise SearchError("this is known now")
+
+    monkeypatch.setattr(policy, "sample", sample)
+    with pytest.raises(SearchError, match="this is known now"):
+        run(folder, until="policy")
+    new = spec.load(folder / "belief.json").sha256
+    assert asked == [registry.get(GAME).weights().sha256, new]
+    assert new != registry.get(GAME).weights().sha256

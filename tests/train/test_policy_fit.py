@@ -1,10 +1,12 @@
 """The fit of a learnt policy keeps the best weights that it saw."""
 
 import dataclasses
+import json
 
 import numpy as np
 
-from mexica_ai.train import policy
+from mexica_ai.game import registry
+from mexica_ai.train import policy, selfplay
 from mexica_ai.train.positions import REPORT, SELECTION, TRAIN
 
 ACTIONS = 4
@@ -60,3 +62,19 @@ def test_what_is_reported_neither_trains_nor_selects():
     assert one[1] == two[1]
     assert policy.report(decisions, start, start)["in_use"] == policy.report(decisions, start)["after"]
     assert policy.report(decisions, start) != policy.report(others, start)
+
+
+def test_targets_rest_on_the_priors_of_the_search_and_what_is_read_on_the_weights_that_are_fitted():
+    # Only in Tzolk'in do priors and features of actions depend on the network.
+    shipped, other = registry.get("tzolkin").weights(), registry.get("tzolkin").learning.weights.estimate()
+    games = [selfplay.play_game("tzolkin", 1, index, 2, 12, shipped, players=(2,)) for index in range(3)]
+    lines = [("here", json.dumps(game).encode()) for game in games]
+    old, new, both = (policy.sample(lines, *weights) for weights in ((shipped,), (other,), (shipped, other)))
+    for name in ("summaries", "categories", "features", "logs", "parts"):
+        np.testing.assert_array_equal(getattr(both, name), getattr(new, name))
+    assert not np.array_equal(old.features, new.features)
+    same = np.flatnonzero((old.counts == both.counts) & (old.counts < 48))  # of more actions the best ones are scored
+    assert len(same) > 20
+    np.testing.assert_allclose(both.take(same).targets, old.take(same).targets, atol=1e-5)
+    np.testing.assert_allclose(both.surprises[same], old.surprises[same], atol=1e-4)
+    assert abs(new.take(same).targets - old.take(same).targets).max() > 0.01
