@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import os
 import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
@@ -72,7 +73,8 @@ def complete(
 ) -> None:
     """Run the jobs 0 to `count` - 1 of a series that a file lacks, and append their results to it.
 
-    A torn last line, which a stopped run can leave, is dropped first. Lines of other series stay as they are.
+    A torn last line, which a stopped run can leave, is dropped first, and zeros, which a power cut can. Lines of other
+    series stay as they are.
 
     Parameters
     ----------
@@ -102,7 +104,7 @@ def complete(
         Any other error of a job, at once; finished jobs are in the file.
     """
     try:
-        file = path.open("a+b")
+        file = path.open("a+b", buffering=0)
     except OSError as error:
         raise NotationError(f"cannot write {path}: {error.strerror or error}", reason="UNREADABLE_FILE") from None
     with file:
@@ -126,9 +128,7 @@ def complete(
 
         def write(_index: int, result: dict[str, Any]) -> None:
             nonlocal done
-            with writing(path):
-                file.write(json.dumps(result).encode() + b"\n")
-                file.flush()
+            _append(file, path, json.dumps(result).encode() + b"\n")
             done += 1
             on_progress(done)
 
@@ -216,11 +216,12 @@ def _is_lost_worker(error: BaseException) -> bool:
 def _known(file: BinaryIO, path: Path, series: Series) -> tuple[set[int], set[str]]:
     """Return the numbers of the series' lines in the file, and the versions of the weights that made them.
 
-    Drops a torn last line once all lines before it are known to be good.
+    Drops zeros and a torn last line once all lines before them are known to be good.
     """
     known, versions = set(), set()
     file.seek(0)
-    content = file.read()
+    found = file.read()
+    content = found.rstrip(b"\0")
     whole = content[: content.rfind(b"\n") + 1]
     torn = content[len(whole) :]
     if torn and not (torn[: len(BEGINNING)] == BEGINNING[: len(torn)] and _is_torn(torn)):
@@ -235,10 +236,22 @@ def _known(file: BinaryIO, path: Path, series: Series) -> tuple[set[int], set[st
         if is_of_series and made is not None and series.settings.items() <= made.items():
             known.add(made.get(series.number))
             versions.add(str(made.get("weights", UNKNOWN_WEIGHTS)))
-    if len(whole) < len(content):
-        file.truncate(len(whole))
-    file.write(whole[len(content) :])
+    if (kept := min(len(whole), len(content))) < len(found):
+        file.truncate(kept)
+    _append(file, path, whole[kept:])
     return known, versions
+
+
+def _append(file: BinaryIO, path: Path, data: bytes) -> None:
+    """Add to a file without a buffer, which would be written once more when the file is closed, without its name.
+
+    The data are on the disk when this returns.
+    """
+    rest = memoryview(data)
+    with writing(path):
+        while rest:
+            rest = rest[file.write(rest) :]
+        os.fsync(file.fileno())
 
 
 def _is_torn(line: bytes) -> bool:

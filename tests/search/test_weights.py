@@ -4,6 +4,7 @@ import copy
 import hashlib
 import json
 import math
+import os
 import pickle
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -182,6 +183,13 @@ def test_weights_are_written_and_read_back(spec, tmp_path):
         assert weights.sha256 == spec.make(arrays).sha256
         for name, array in weights.arrays().items():
             assert np.array_equal(array, arrays[name]), name
+
+
+def test_weights_are_on_the_disk_before_they_have_their_name(spec, tmp_path, monkeypatch):
+    path, synced = tmp_path / "weights.json", []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append((os.fstat(file).st_size, path.exists())))
+    spec.save(path, spec.estimate())
+    assert synced == [(path.stat().st_size, False)]
 
 
 def test_what_ships_is_a_file_as_any_other(entry, spec, shipped_weights, tmp_path):

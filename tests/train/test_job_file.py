@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import resource
 import threading
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -177,6 +178,33 @@ def test_a_torn_file_is_continued(tmp_path):
     path.write_bytes(text(2) + text(0) + text(1)[:40])
     assert completed(path, 4) == [2, 3, 4]
     assert path.read_bytes() == text(2) + text(0) + text(1) + text(3)
+
+
+@pytest.mark.parametrize("rest", [b"", text(1)[:40], text(1).rstrip()])
+def test_zeros_that_a_power_cut_left_are_dropped(tmp_path, rest):
+    path = tmp_path / "results.jsonl"
+    path.write_bytes(text(0) + rest + b"\0" * 300)
+    completed(path, 3)
+    assert path.read_bytes() == text(0) + text(1) + text(2)
+
+
+def test_results_are_on_the_disk_before_they_count(tmp_path, monkeypatch):
+    path, synced = tmp_path / "results.jsonl", []
+    monkeypatch.setattr(job_file.os, "fsync", lambda file: synced.append(path.stat().st_size))
+    completed(path, 2)
+    assert synced[-2:] == [len(text(0)), 2 * len(text(0))]
+
+
+def test_a_disk_that_is_full_is_told_of_by_the_name_of_the_file(tmp_path):
+    path, limits = tmp_path / "results.jsonl", resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(text(0)) + 9, limits[1]))
+    try:
+        with pytest.raises(OSError, match=rf"^cannot write '{path}': File too large$"):
+            completed(path, 3)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == text(0) + text(1)[:9]
+    assert completed(path, 2) == [1, 2]
 
 
 def test_only_what_was_begun_of_a_line_is_dropped(tmp_path):

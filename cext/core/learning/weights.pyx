@@ -316,7 +316,10 @@ class WeightsSpec:
         text += ",\n".join(layers) + "\n}}\n"
         temporary = Path(f"{path}.{os.getpid()}")
         try:
-            temporary.write_text(text, encoding="utf-8")
+            with open(temporary, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())     # else a power cut may leave an empty file under the name
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
