@@ -8,6 +8,7 @@ them, to the end. A case keeps the means of its even and of its odd rollouts onl
 Main function: `make`. For games whose positions tell that the end has begun (`ending` of Coatl).
 """
 
+import dataclasses
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from cext.core.learning.weights import Weights
 from mexica_ai.analysis.search import weights_for
 from mexica_ai.game import registry
 from mexica_ai.game.records import position_at
+from mexica_ai.io.errors import SearchError
 
 TO_THE_END = 1000  # as a depth: no outlook but the outcome
 MAX_STATES = 3000  # within a turn, in which an end of the game is looked for
@@ -50,8 +52,22 @@ def make(
     weights: Weights | None = None,
     on_progress: Callable[[int], None] = lambda done: None,
 ) -> None:
-    """Make cases of every `every`th record, one of each, until a file holds enough; see `make_case`."""
-    found = rollouts.read(path, records[0]["game"]) if path.exists() else []
+    """Make cases of every `every`th record, one of each, until a file holds enough; see `make_case`.
+
+    Raises
+    ------
+    SearchError
+        The file holds cases of other sizes or by other weights (reason INVALID_RECORDS).
+    """
+    game = records[0]["game"]
+    weights = weights_for(game, weights)
+    found = rollouts.read(path, game) if path.exists() else []
+    made = {"seed": 0, "weights": weights.version, **dataclasses.asdict(sizes)}
+    for case in found:
+        if given := [key for key in made if case["case"][key] != made[key]]:
+            wrong = ", ".join(f"{key} {case['case'][key]}" for key in given)
+            problem = f"{path} holds cases of {wrong}; expected the same settings, or another file"
+            raise SearchError(problem, reason="INVALID_RECORDS")
     known = {case["case"]["number"] for case in found}
     for number in range(0, len(records), every):
         if len(found) >= positions:

@@ -7,10 +7,12 @@
 `make` makes cases (`rollouts.py`): positions with turns that were rolled out. It goes on where a stopped run ended.
 `endings` makes cases of recorded games: positions just before the end.
 `measure` lets engines choose in each of them. Turns that nobody has rolled out are rolled out then, and kept in the
-file. Regrets do not order networks; matches do.
+file. One command at a time uses a file. Regrets do not order networks; matches do.
 """
 
 import argparse
+import contextlib
+import fcntl
 import gzip
 import json
 import sys
@@ -27,7 +29,7 @@ from common import positive
 from mexica_ai.analysis.search import weights_for
 from mexica_ai.arena.pool import GamePool
 from mexica_ai.game import registry
-from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.io.errors import MexicaAIError, NotationError
 
 RESAMPLES = 2000  # of a bootstrap
 HELP = {
@@ -42,16 +44,36 @@ HELP = {
     "rollouts": "of each turn",
     "finished": "rollouts of each turn that go on to the end of the game, at least 2",
     "dealt": "1: rollouts deal what the seat does not see; 0: seats hold what they hold",
-    "pooled": "1: keep the means of the even and of the odd rollouts only",
+    "pooled": "1: keep the means of the even and of the odd rollouts only, all of which are to be finished",
 }
 
 
 def main():
     args = parse()
     try:
-        args.run(args)
+        with alone(args.data if args.run is measure else args.out):
+            args.run(args)
     except MexicaAIError as error:
         sys.exit(f"regret.py: {error}")
+
+
+@contextlib.contextmanager
+def alone(path):
+    """Let no other of these commands use a file of cases.
+
+    The lock is on a file beside it, which stays: `measure` replaces the cases, and their lock would go with them.
+    """
+    lock = f"{path}.lock"
+    try:
+        file = open(lock, "a")  # noqa: SIM115
+    except OSError as error:
+        raise NotationError(f"cannot write {lock}: {error.strerror}", reason="UNREADABLE_FILE") from None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise NotationError(f"{path} is in use by another process", reason="UNREADABLE_FILE") from None
+        yield
 
 
 def parse():
@@ -92,8 +114,8 @@ def parse():
     args = parser.parse_args()
     if args.run is make_endings and args.rollouts % 2:
         parser.error(f"--rollouts {args.rollouts}: expected an even number")
-    if args.run is make and args.pooled and (args.rollouts % 2 or args.finished % 2):
-        parser.error("--pooled 1: expected even numbers of rollouts and of finished ones")
+    if args.run is make and args.pooled and (args.rollouts % 2 or args.finished != args.rollouts):
+        parser.error("--pooled 1: expected an even number of rollouts, all of them finished")
     if args.run is make and not 2 <= args.finished <= args.rollouts:
         parser.error(f"--finished {args.finished}: expected 2 to the number of rollouts, {args.rollouts}")
     if args.run is measure and (twice := [spec for spec in args.engine if args.engine.count(spec) > 1]):

@@ -84,6 +84,7 @@ class Sizes:
         1: each rollout deals what the seat does not see; 0: the seats hold what they hold.
     pooled : int
         1: the case keeps two pairs for a turn, the means of its even and of its odd rollouts, and not one for each.
+        Needs all rollouts `finished`: the mean of some outcomes belongs to no mean of the outlooks.
     """
 
     players: int = 2

@@ -15,6 +15,7 @@ from mexica_ai.io.errors import NotationError, SearchError
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 import endings  # of the benchmarks, which are no package
+import regret
 import rollouts
 
 SIZES = rollouts.Sizes(play=2, search=40, top=2, below=1, odd=1, iterations=2, depth=3, rollouts=4, finished=2)
@@ -203,3 +204,39 @@ def test_a_case_before_the_end_has_a_turn_that_ends_the_game_or_a_rival_that_can
         assert np.shape(rolled["outcome"]) == (2, 2)  # the means of the even and of the odd rollouts
         assert rolled["outcome"] == rolled["outlook"]
     assert endings.make_case(json.loads(line), 0, sizes) == case
+
+
+def test_a_file_of_endings_is_continued_with_the_same_settings_only(tmp_path, coatl):
+    path, record = tmp_path / "some.jsonl", {"game": "coatl"}
+    sizes, weights = endings.sizes(search=40, top=2, count=4), registry.get("coatl").weights()
+    made = {"seed": 0, "number": 0, "weights": weights.version, **dataclasses.asdict(sizes)}
+    rollouts.write(path, [coatl | {"case": made}])
+    endings.make(path, [record], every=1, positions=1, sizes=sizes)
+    for change, problem in (
+        ({"rollouts": 6, "finished": 6}, "rollouts 6, finished 6"),
+        ({"weights": "0123456789ab"}, "weights 0123456789ab"),
+    ):
+        rollouts.write(path, [coatl | {"case": made | change}])
+        with pytest.raises(SearchError, match=f"holds cases of {problem}; expected the same settings"):
+            endings.make(path, [record], every=1, positions=1, sizes=sizes)
+
+
+@pytest.mark.parametrize("command", ["make", "endings", "measure"])
+def test_one_command_at_a_time_uses_a_file_of_cases(command, tmp_path, monkeypatch, coatl):
+    path = tmp_path / "cases.jsonl"
+    rollouts.write(path, [coatl])
+    options = {"measure": ["--data", path, "--engine", "greedy"], "endings": ["--records", path]}
+    arguments = ["regret.py", command, "coatl", *options.get(command, []), *(["--out", path] * (command != "measure"))]
+    monkeypatch.setattr(sys, "argv", list(map(str, arguments)))
+    with regret.alone(path), pytest.raises(SystemExit, match=r"cases\.jsonl is in use by another process"):
+        regret.main()
+
+
+def test_means_of_rollouts_need_all_of_them_finished(monkeypatch, capsys):
+    command = ["regret.py", "make", "coatl", "--out", "cases.jsonl", "--pooled", "1", "--finished"]
+    monkeypatch.setattr(sys, "argv", [*command, "16"])
+    assert regret.parse().finished == 16
+    monkeypatch.setattr(sys, "argv", [*command, "4"])
+    with pytest.raises(SystemExit):
+        regret.parse()
+    assert "--pooled 1: expected an even number of rollouts, all of them finished" in capsys.readouterr().err
