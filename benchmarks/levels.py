@@ -81,7 +81,7 @@ def measure(args, level):
     }
 
 
-def journal_name(game, level, top=TOP):
+def journal_name(game, level, top):
     """Return the name of the journal of a pair: another one if a level or the weights are not what they were."""
     both = levels_of(level)
     settings = [levels.of(each, game) for each in both]

@@ -42,6 +42,7 @@ import mexica_ai as ai
 from mexica_ai.analysis.levels import HIGHEST
 from mexica_ai.analysis.limits import num_threads
 from mexica_ai.analysis.resources import num_processors
+from mexica_ai.arena.play import describe_build
 from mexica_ai.game import registry
 from mexica_ai.io import files
 from mexica_ai.io.errors import MexicaAIError, NotationError
@@ -195,6 +196,7 @@ def play(step, args):
 def measure_match(step, args):
     play(step, args)
     result = strength.result_of(str(step.journal), commit_here())
+    check_builds(step, result["build"].split("; "))
     result |= {"machine": machine()} | ({"rival": step.plan["rival"]} if "rival" in step.plan else {})
     strength.write_result(result, args.results)
     pack(step.journal)
@@ -225,6 +227,7 @@ def measure_levels(step, args):
         for row in found
     ]
     builds = sorted({build for row in found for build in row["builds"]})
+    check_builds(step, builds)
     save(step, args, command, {"levels": rows, "build": "; ".join(builds)})
     for path in step.journal.glob("*.jsonl"):
         pack(path)
@@ -257,6 +260,12 @@ def measure_shares(step, args):
 MEASURE = {"match": measure_match, "levels": measure_levels, "ladder": measure_ladder, "shares": measure_shares}
 
 
+def check_builds(step, builds):
+    """Raise StepError unless this build, whose commit the result is to name, has played some of the games."""
+    if describe_build(step.game) not in builds:
+        raise StepError(f"played by {'; '.join(builds)}; expected this version, or the checkout of that one")
+
+
 def save(step, args, command, content, *others):
     """Write the result of a step that is no match, and that a command gives, or several."""
     head = {
@@ -271,7 +280,7 @@ def save(step, args, command, content, *others):
         "command": "\n".join(shlex.join(["python", *map(str, each)]) for each in (command, *others)),
     }
     path = args.results / f"{step.name}.json"
-    path.write_text(json.dumps(head | content, indent=1) + "\n", encoding="utf-8")
+    files.replace(str(path), json.dumps(head | content, indent=1) + "\n")
 
 
 def commit_here():

@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from levels import ANCHORED, journal_name
+from levels import ANCHORED, TOP, journal_name
 
 from mexica_ai.analysis import levels
 from mexica_ai.analysis.levels import HIGHEST
@@ -116,7 +116,8 @@ class Step:
         """Return how many games of a step are there, compressed or not."""
         journals = {self.journal}
         if self.kind == "levels":
-            journals = {self.journal / journal_name(self.game, level) for level in range(HIGHEST + 1)}
+            top = self.plan.get("top", TOP)
+            journals = {self.journal / journal_name(self.game, level, top) for level in range(HIGHEST + 1)}
         lines = sum(map(num_lines, journals))
         return lines * 5 if self.kind == "shares" else lines
 

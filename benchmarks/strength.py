@@ -35,6 +35,7 @@ from mexica_ai.arena.report import collect, evaluate
 from mexica_ai.arena.tournament import Tournament
 from mexica_ai.engines.specs import parse_spec
 from mexica_ai.game import registry
+from mexica_ai.io import files
 from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.strict import Nullable, Text, check_shape, choice, parse_json, quote
 
@@ -127,7 +128,7 @@ def write_pages(folder, plan=PLAN):
     for path, text in texts.items():
         to = path if folder == RESULTS else folder / "pages" / path.name
         to.parent.mkdir(exist_ok=True)
-        to.write_text(text, encoding="utf-8")
+        files.replace(str(to), text)
 
 
 # --- results
@@ -225,7 +226,7 @@ def git(*args):
 def write_result(result, folder):
     """Write a result to a file of its own, and return the file."""
     path = folder / f"{name_of(result)}.json"
-    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    files.replace(str(path), json.dumps(result, indent=1) + "\n")
     return path
 
 

@@ -244,6 +244,47 @@ def test_the_result_of_shares_has_both_commands(measure, tmp_path, monkeypatch):
     assert test == "python benchmarks/calibration.py test --game coatl --data coatl.jsonl"
 
 
+def test_a_result_names_a_commit_that_has_played(measure, tmp_path):
+    (tmp_path / "plan.toml").write_text(TINY)
+    (step,) = measure["read_plan"](tmp_path / "plan.toml", tmp_path)
+    here = measure["describe_build"]("coatl")
+    measure["check_builds"](step, ["mexica-ai 0.1.0, code 0123456789ab", here])
+    with pytest.raises(measure["StepError"], match=r"played by .*, code 0123456789ab; expected this"):
+        measure["check_builds"](step, ["mexica-ai 0.1.0, code 0123456789ab"])
+
+
+def test_games_of_all_pairs_of_levels_are_counted(measure, tmp_path):
+    (tmp_path / "plan.toml").write_text("[[step]]\nkind = 'levels'\ngames = ['coatl']\nblocks = 2\ntop = 400\n")
+    (step,) = measure["read_plan"](tmp_path / "plan.toml", tmp_path)
+    step.journal.mkdir(parents=True)
+    names = step.played.__func__.__globals__
+    for level in range(11):
+        (step.journal / names["journal_name"]("coatl", level, 400)).write_text("{}\n")
+    assert step.played() == 11
+
+
+def test_a_result_is_never_half_written(measure, tmp_path, monkeypatch):
+    (tmp_path / "plan.toml").write_text(TINY)
+    (step,) = measure["read_plan"](tmp_path / "plan.toml", tmp_path)
+    path = tmp_path / f"{step.name}.json"
+    path.write_text("of before")
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    monkeypatch.setitem(measure["save"].__globals__, "commit_here", lambda: "0" * 12)
+    monkeypatch.setitem(measure["save"].__globals__, "machine", lambda: "a machine")
+    match = {"game": step.game, "players": step.players, "engines": step.engines}
+    for write in (
+        lambda: measure["save"](step, SimpleNamespace(results=tmp_path), ["x"], {}),
+        lambda: measure["strength"].write_result(match, tmp_path),
+    ):
+        with pytest.raises(OSError, match="disk full"):
+            write()
+        assert path.read_text() == "of before"
+
+
 @pytest.mark.real("processes")
 def test_a_measurement_that_was_interrupted_goes_on(tmp_path):
     process = start(tmp_path)
