@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import matplotlib
 from matplotlib.figure import Figure
 
 from mexica_ai.io.errors import NotationError
-from mexica_ai.io.files import problem_of, writing
+from mexica_ai.io.files import problem_of, replace
 
 
 def check_path(path: str) -> None:
@@ -40,8 +41,11 @@ def save(figure: Figure, path: str) -> None:
         The file cannot be written.
     """
     check_path(path)
-    with matplotlib.rc_context({"svg.hashsalt": "mexica-ai"}), writing(path, "plot"):
-        figure.savefig(path, format=_format_of(path))
+    picture, kind = io.BytesIO(), _format_of(path)
+    metadata = {"Date": None} if kind == "svg" else None  # else the time of day
+    with matplotlib.rc_context({"svg.hashsalt": "mexica-ai"}):
+        figure.savefig(picture, format=kind, metadata=metadata)
+    replace(path, picture.getvalue(), "plot")
 
 
 def _format_of(path: str) -> str:

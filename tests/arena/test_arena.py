@@ -762,6 +762,29 @@ def test_the_plot_is_drawn(tmp_path):
         plot.draw(evaluate(collected), collected, str(tmp_path / "a.txt"))
 
 
+@pytest.mark.real("processes")  # matplotlib may ask a program for fonts
+def test_the_same_figure_gives_the_same_picture_and_a_full_disk_leaves_that_of_before(tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    from mexica_ai import plots
+
+    figure, path, pictures = Figure(), tmp_path / "a.svg", set()
+    figure.subplots().plot([1, 2])
+    for date in ("0", "1000000000"):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", date)  # what matplotlib takes as the date
+        plots.save(figure, str(path))
+        pictures.add(path.read_bytes())
+    assert len(pictures) == 1
+
+    def fail(*_):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match=r"^plot: cannot write .*: disk full"):
+        plots.save(figure, str(path))
+    assert pictures == {path.read_bytes()}
+
+
 # Weights
 
 
