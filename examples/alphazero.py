@@ -63,10 +63,10 @@ def to(network, array):
     return None if array is None else torch.as_tensor(array, device=network.scale.device)
 
 
-def fit(network, optimizer, rows, players, steps, size=256):
+def fit(network, optimizer, rows, players, steps, rng, size=256):
     """Learn who wins and what the searches made of the actions; return the mean losses."""
     losses = []
-    for chosen in np.random.default_rng(len(rows)).integers(len(rows), size=(steps, size)):
+    for chosen in rng.integers(len(rows), size=(steps, size)):
         picked = [rows[i] for i in chosen]
         wanted = pad_sequence([torch.from_numpy(row["policy"]) for row in picked], batch_first=True).to(
             network.scale.device
@@ -110,6 +110,7 @@ def main():
     torch.manual_seed(args.seed)
     torch.set_num_threads(args.threads)
     end = time.monotonic() + 60 * args.minutes
+    rng = np.random.default_rng(args.seed)
     network = Network(args.game).to(args.device)
     optimizer = torch.optim.AdamW(network.parameters(), lr=1e-3, weight_decay=1e-4)
     evaluator = Evaluator(network, args.players, args.iterations)
@@ -128,7 +129,7 @@ def main():
         window += [row for row in itertools.islice(played, args.rows) if row["searched"]]
         window = window[-10 * args.rows :]
         played_s = time.monotonic() - began
-        losses = fit(network, optimizer, window, args.players, args.steps)
+        losses = fit(network, optimizer, window, args.players, args.steps, rng)
         print(f"{args.rows / played_s:.0f} rows/s, losses of policy and value {losses.round(3)}", flush=True)
     if args.out:
         torch.save(network.state_dict(), args.out)

@@ -48,8 +48,7 @@ def main():
         began = time.monotonic()
         evaluator = OnnxEvaluator(newest)
         for number in range(args.games):
-            seed = (generation << 32) + number
-            for row in self_play(args, evaluator, seed):
+            for row in self_play(args, evaluator, f"{args.seed}/{generation}/{number}"):
                 for column, value in zip((observations, shares, masks), row, strict=True):
                     column.append(value)
         played_s = time.monotonic() - began
