@@ -232,9 +232,7 @@ def test_the_search_tells_which_candidates_end_the_game(with_map, monkeypatch):
         last = position.copy()
         position.push(ai.best_turn(position, iterations=20, seed=1).turn)
     told = []
-    monkeypatch.setattr(
-        Calibration, "published", lambda self, result, *_, exact, **__: told.append(exact) or result
-    )
+    monkeypatch.setattr(Calibration, "published", lambda self, result, *_, exact, **__: told.append(exact) or result)
     found = ai.best_turn(last, iterations=300, seed=1, candidates=50)
     ends = []
     for candidate in found.candidates:
