@@ -36,7 +36,8 @@ _PARAMETERS: dict[str, Any] = {"game": registry.DEFAULT, "players": 2, "deal": -
 _SEPARATOR = ";"  # in a list of numbers; a comma ends a parameter
 _TERMINAL = int(pyspiel.PlayerId.TERMINAL)  # its player for chance is that of a compiled state
 _MASK = (1 << 63) - 1
-_FIRST, _SECOND = 0x9E3779B97F4A7C15, 0x2545F4914F6CDD1D  # odd constants that mix hashes
+# Odd constants that mix hashes; one of its own for each number that is mixed, so that they do not add up.
+_FIRST, _SECOND, _SALT = 0x9E3779B97F4A7C15, 0x2545F4914F6CDD1D, 0xD1B54A32D192ED03
 
 
 def _options() -> dict[str, Any]:
@@ -84,7 +85,7 @@ class _Setup:
         self.players: int = given["players"]
         self.options = {option.name: _value(option, params[option.name]) for option in self._own_options(params)}
         self.chance = _number(given, "chance", 0, MAX_CHANCE)
-        self.salt = _number(given, "seed", 0, 1 << 31) * _FIRST
+        self.salt = _number(given, "seed", 0, 1 << 31) * _SALT
         deal_seed = _number(given, "deal", -1, 1 << 31)
         first = self.new_state(max(deal_seed, 0))  # refuses what the game does not have
         is_dealt = deal_seed >= 0 or all(self.new_state(seed) == first for seed in range(1, 8))

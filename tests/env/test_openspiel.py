@@ -87,6 +87,13 @@ def test_a_deal_is_that_of_new_game():
     assert str(start("game=coatl,seed=1")) not in deals
 
 
+def test_a_seed_has_outcomes_of_its_own():
+    setups = [openspiel._Setup({"game": "coatl", "seed": seed}) for seed in range(4)]
+    for state in (None, ai.new_game("coatl", seed=1).state):
+        seeds = {setup.seed_of(state, outcome) for setup in setups for outcome in range(openspiel.DEALS)}
+        assert len(seeds) == len(setups) * openspiel.DEALS
+
+
 def test_utilities_sum_to_0():
     for text in ("game=nim,players=2", "game=nim,players=4"):
         state = start(text, steps=100)
