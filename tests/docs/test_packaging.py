@@ -15,7 +15,8 @@ import pytest
 from mexica_ai.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[2]
-EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
 DEVELOPMENT = {"fuzz", "mutation", "test", "test-web"}
 # Packages of extras, by the names under which they are imported.
 OPTIONAL = {
@@ -107,6 +108,13 @@ def test_a_command_says_which_extra_it_needs(tmp_path):
         if not says or (code, out) != (1, "") or extra not in EXTRAS:
             failed.append((extra, args, code, out, err))
     assert not failed
+
+
+def test_the_example_of_a_package_asks_for_this_version():
+    example = tomllib.loads((ROOT / "examples" / "plugin_game" / "pyproject.toml").read_text())
+    needed = [*example["build-system"]["requires"], *example["project"]["dependencies"]]
+    first, second, *_ = PROJECT["version"].split(".")
+    assert needed.count(f"mexica-ai=={first}.{second}.*") == 2
 
 
 def test_every_extra_is_in_all():
