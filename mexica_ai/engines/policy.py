@@ -17,7 +17,9 @@ import numpy.typing as npt
 
 from cext.core.contract.game import State
 from cext.core.learning.tensor import observation
+from mexica_ai.analysis.limits import DEFAULT_TIME_S, Limits
 from mexica_ai.analysis.results import Result
+from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.base import find_fault, name_turn
 from mexica_ai.game import registry
 from mexica_ai.game.observations import check_actions
@@ -67,7 +69,7 @@ class Policy:
         seed : int
             0 <= seed < 2**63.
         **extras
-            ``limits`` and ``stop``, for a policy that asks for them.
+            ``limits`` and ``stop``, for a policy that asks for them; by default a second, and what nobody sets.
 
         Raises
         ------
@@ -81,7 +83,7 @@ class Policy:
             state.determinize(state.current_player, seed)  # a view has no cards where the seat knows none
             text = registry.get(position.game).text
             return [text.format_action(action) for action in self.actions(state)]
-        given = extras | {"seed": seed}
+        given = {"limits": Limits(time_s=DEFAULT_TIME_S), "stop": Stop()} | extras | {"seed": seed}
         found = self._call(self._turn, position.copy(), **{name: given[name] for name in self._extras})
         if isinstance(found, Result):
             answer, turn = found, found.turn

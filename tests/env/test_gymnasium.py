@@ -167,6 +167,17 @@ def test_actions_may_be_fixed_ids_or_have_features():
     play_out(featured)
 
 
+def test_a_policy_that_asks_for_limits_gets_those_of_a_second():
+    class Asking:
+        def best_turn(self, position, *, limits, stop, **others):
+            asked.append((limits.time_s, stop.is_set(), list(others)))
+            return position.legal_actions()[0]
+
+    asked = []
+    env.single("nim", [Asking()], seat=1).reset()
+    assert asked == [(1.0, False, ["seed"])]
+
+
 def test_games_begin_from_positions():
     starts = [ai.new_game("nim", piles=[2]), ai.new_game("nim", piles=[3])]
     one = env.single("nim", starts=starts, seat=0, seed=1)
