@@ -9,6 +9,7 @@ The import registers the games; `mexica_ai.env.single` makes an environment with
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -99,6 +100,9 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         self._is_over = True
         self._begin({})
         self._choices: forms.Choices = self._form.choices(self._state)
+
+    def __copy__(self) -> SingleEnv:
+        return copy.deepcopy(self)  # a step changes the state in place
 
     # --- gymnasium's interface
 
@@ -339,6 +343,9 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.num_envs = games.num_games
         self.single_observation_space, self.observation_space = games.single_observation_space, games.observation_space
         self.single_action_space, self.action_space = games.single_action_space, games.action_space
+
+    def __copy__(self) -> GymVectorEnv:
+        return copy.deepcopy(self)  # a step changes the games
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

@@ -1,5 +1,6 @@
 """Environments by gymnasium's interfaces: its own checker, opponents inside, rewards, what is illegal, and copies."""
 
+import copy
 import dataclasses
 import importlib.util
 import pickle
@@ -255,10 +256,15 @@ def test_a_game_without_pictures_is_not_drawn(monkeypatch):
         env.single("nim", render_mode="rgb_array")
 
 
-def test_a_pickled_environment_goes_on_alike():
+@pytest.mark.parametrize("copied", [lambda one: pickle.loads(pickle.dumps(one)), copy.copy, copy.deepcopy])
+def test_a_copied_environment_goes_on_alike_and_alone(copied):
     one = env.single("coatl", ["random", first, "level=1"], seed=4)
     one.reset()
-    twin = pickle.loads(pickle.dumps(one))
+    twin, before = copied(one), one.position
+    one.step(0)
+    assert twin.position == before
+    twin.step(0)
+    assert twin.position == one.position
     for left, right in zip(play_out(one)[:4], play_out(twin)[:4], strict=True):
         np.testing.assert_array_equal(left, right)
     assert one.position == twin.position
@@ -322,6 +328,13 @@ def test_gymnasiums_form_of_a_step():
     assert total > 0
     with pytest.raises(SearchError, match="games: keep no observations"):
         GymVectorEnv(env.vector("nim", 2))
+
+
+def test_copied_games_in_gymnasiums_form_go_on_alone():
+    envs = GymVectorEnv(env.vector("nim", 2, seed=1, observations=True))
+    twin, before = copy.copy(envs), envs.games.position(0)
+    envs.step(np.zeros(2, int))
+    assert twin.games.position(0) == before != envs.games.position(0)
 
 
 def test_single_environments_are_gymnasiums():
