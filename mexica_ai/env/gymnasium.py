@@ -83,7 +83,12 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         self.observation_space, self.action_space = self._form.observation_space, self._form.action_space
         self._game, self._options, self._reward, self._illegal = game, options, reward, illegal
         self._starts = None if starts is None else checked_positions(starts, game, players, options)
-        first = new_game(game, players=players or 2, seed=0, **options) if self._starts is None else self._starts[0]
+        if self._starts is None:
+            first = new_game(game, players=2 if players is None else players, seed=0, **options)
+        elif self._starts:
+            first = self._starts[0]
+        else:
+            raise SearchError("starts: given none; expected at least one", reason="INVALID_OPTION", path="starts")
         self._players = first.players
         if seat is not None and (type(seat) is not int or not 0 <= seat < self._players):
             raise SearchError(
@@ -128,9 +133,9 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         NotationError, PositionError
             An option of the game does not exist or has a wrong value.
         """
-        super().reset(seed=seed)
         if seed is not None:
-            self._seed_all(seed)
+            self._seed_all(seed)  # refuses a wrong one before gymnasium does, by another error
+        super().reset(seed=seed)
         for _ in range(TRIES):
             self._begin(dict(options or {}))
             self._is_over = True  # until it is the learner's turn
@@ -351,8 +356,8 @@ class GymVectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Begin all games anew, see `VectorEnv.reset`; return new arrays."""
+        self.games.reset(seed=seed, options=options)  # refuses a wrong seed before gymnasium does, by another error
         super().reset(seed=seed)
-        self.games.reset(seed=seed, options=options)
         return self._observations(), self._info()
 
     def step(self, actions: ArrayLike) -> tuple[Any, Any, Any, Any, dict[str, Any]]:

@@ -205,6 +205,7 @@ def test_games_begin_from_positions():
         ({"actions": "text"}, 'actions: given "text"; expected "ids", "features" or None'),
         ({"seat": 2}, "seat: given 2; expected 0 to 1, or None"),
         ({"opponents": []}, "opponents: given none"),
+        ({"starts": []}, "starts: given none; expected at least one"),
         ({"opponents": [3]}, r"opponents\[0\]: is \"int\"; expected a method best_turn"),
         ({"render_mode": "human"}, 'given "human"; expected "ansi", "rgb_array", or None'),
         ({"starts": [ai.new_game("coatl")]}, 'given "coatl"; expected a position of nim'),
@@ -213,6 +214,14 @@ def test_games_begin_from_positions():
 def test_arguments_that_do_not_fit_are_refused(options, problem):
     with pytest.raises(SearchError, match=problem):
         env.single("nim", **options)
+
+
+def test_a_number_of_seats_or_a_seed_that_cannot_be_is_refused():
+    with pytest.raises(ai.PositionError, match="players"):
+        env.single("nim", players=0)
+    for one in (env.single("nim"), GymVectorEnv(env.vector("nim", 2, observations=True))):
+        with pytest.raises(SearchError, match="seed: given -1; expected"):
+            one.reset(seed=-1)
 
 
 def test_a_missing_layout_of_observations_is_named(monkeypatch):
