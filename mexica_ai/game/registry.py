@@ -109,6 +109,8 @@ def register(game: Game) -> Game:
 def load(value: str) -> Game:
     """Return the game at MODULE:OBJECT or FILE.py:OBJECT, which need not be installed.
 
+    A process reads a file once, and knows its module by the file's name without the folder.
+
     Raises
     ------
     UnknownGameError
@@ -259,17 +261,21 @@ def _imported(value: str) -> str:
     if not path.endswith(".py"):
         return value
     name = Path(path).stem
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
-        if spec is None or spec.loader is None:
-            raise ImportError(f"{path} is no Python module")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        try:
-            spec.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[name]
-            raise
+    if name in sys.modules:
+        other = getattr(sys.modules[name], "__file__", None)
+        if other is None or Path(other).resolve() != Path(path).resolve():
+            raise ImportError(f"there is a module {name} already ({other or 'built in'}); expected another file name")
+        return f"{name}{colon}{attribute}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is no Python module")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     return f"{name}{colon}{attribute}"
 
 

@@ -3,6 +3,7 @@
 import gc
 import importlib.util
 import math
+import sys
 import threading
 from pathlib import Path
 
@@ -639,6 +640,21 @@ def test_what_cannot_be_loaded():
         ai.UnknownGameError, match="cannot be used: mexica_ai:Position is a Python type; expected a Game"
     ):
         registry.load("mexica_ai:Position")
+
+
+def test_a_file_is_not_taken_for_another_of_its_name(tmp_path):
+    files = [tmp_path / folder / "named_alike.py" for folder in ("one", "other")]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text("from pure_nim import NIM as GAME")
+    one, other = (f"{file}:GAME" for file in files)
+    try:
+        assert registry.load(one) is registry.load(one) is NIM
+        for wrong, name in ((other, "named_alike"), (f"{tmp_path}/random.py:GAME", "random")):
+            with pytest.raises(ai.UnknownGameError, match=f"there is a module {name} already .*; expected another"):
+                registry.load(wrong)
+    finally:
+        sys.modules.pop("named_alike", None)
 
 
 def test_no_record_begins_with_a_view():
