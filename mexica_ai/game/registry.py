@@ -45,6 +45,11 @@ VARIABLE = "MEXICA_AI_GAMES"
 _registered: dict[str, Game] = {}
 # Flags of the command line that deal a game, beside those of the games' options.
 _FLAGS = ("--help", "--game", "--players", "--seed")
+# Parameters of the environments and of the games in OpenSpiel, which take the options of games, too.
+_PARAMETERS = (
+    "actions", "chance", "deal", "illegal", "legal", "masks", "num_envs", "num_games", "observations", "opponents",
+    "redeal", "render_mode", "reward", "seat", "start", "starts",
+)  # fmt: skip
 
 
 def names() -> tuple[str, ...]:
@@ -227,8 +232,8 @@ def _load_plugin(points: list[EntryPoint], others: Iterable[Game]) -> Game:
 
 
 def _check_free(game: Game, others: Iterable[Game]) -> None:
-    """Raise _UnusableError if an option of a game is in the way of other games or of the command line."""
-    taken = dict.fromkeys(_FLAGS, "the command line")
+    """Raise _UnusableError if an option of a game is in the way of other games, the command line or environments."""
+    taken = dict.fromkeys(_FLAGS, "the command line") | dict.fromkeys(_PARAMETERS, "the environments")
     for other in (*map(get, BUILT_IN), *others):
         taken |= {option.flag: f"the game {other.name}" for option in other.starts.options}
         taken |= {option.name: f"the game {other.name}" for option in other.starts.options}

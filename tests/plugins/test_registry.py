@@ -3,6 +3,7 @@
 In these tests nim is not built in, so that a package may bring it.
 """
 
+import inspect
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import sys
 import pytest
 
 import mexica_ai as ai
+from mexica_ai import env
 from mexica_ai.arena.play import describe_build
 from mexica_ai.game import registry
 
@@ -81,6 +83,11 @@ def test_a_package_adds_a_game(package):
             "its option --players is one of the command line; expected another name",
         ),
         (
+            NIM + "GAME = replace(GAME, starts=Starts(notation.new_state, (Option('deal', int, 'a deal'),)))",
+            {},
+            "its option deal is one of the environments; expected another name",
+        ),
+        (
             NIM + "from cext.games.coatl.spec import SPEC\nGAME = replace(GAME, learning=Learning(weights=SPEC))",
             {},
             "its rules have no weights; expected no learning.weights",
@@ -101,6 +108,12 @@ def test_a_package_that_cannot_be_used_is_left_out_and_named(package, code, opti
         with pytest.raises(ai.UnknownGameError) as error:
             registry.get(game)
         assert said.partition(": ")[2] in str(error.value)
+
+
+def test_no_option_is_a_parameter_of_an_environment():
+    functions = (env.single, env.aec, env.vector)
+    parameters = {name for function in functions for name in inspect.signature(function).parameters}
+    assert parameters - {"game", "players", "seed", "options"} <= set(registry._PARAMETERS)
 
 
 def test_two_packages_with_one_game_are_both_left_out_and_a_third_one_goes_on(package, monkeypatch):
