@@ -233,8 +233,7 @@ class Position:
             If an action cannot be read.
         IllegalActionError
             If an action is not legal, or the turn ends too early or not at all; `action_index` says where.
-            In a seat's view, an action is legal if it is legal for some deal of the cards that the seat does
-            not see.
+            In a seat's view, an action is legal if it is legal for some deal of the cards that the seat does not see.
         GameOverError
             If the game is over.
         PositionError
@@ -479,17 +478,11 @@ class Position:
         draw = self._game.picture.draw
         if draw is None:
             raise NotationError(f"{self.game}: has no pictures; expected a game that has", reason="NO_PICTURE")
-        position = self if viewer is None else self.view(viewer)
-        steps = play_steps(position, turn) if turn else []
+        shown = self if viewer is None else self.view(viewer)
+        steps = [(step.action, step.position.to_json()) for step in play_steps(shown, turn)] if turn else []
         options: dict[str, Sequence[str]] = {} if parts is None else {"parts": parts}
         return draw(
-            position.to_json(),
-            viewer=position.viewer,
-            turn=[(step.action, step.position.to_json()) for step in steps],
-            theme=theme,
-            targets=targets,
-            shares=shares,
-            **options,
+            shown.to_json(), viewer=shown.viewer, turn=steps, theme=theme, targets=targets, shares=shares, **options
         )
 
     def _repr_svg_(self) -> str | None:
@@ -532,7 +525,14 @@ def _state_of(text: str) -> State:
     return Position.from_compact(text, path="pickled state").state
 
 
-copyreg.pickle(State, lambda state: (_state_of, (Position(state.game.name, state).to_compact(),)))
+def _reduced(state: State) -> tuple[Any, ...]:
+    events = registry.get(state.game.name).events
+    if state.current_player == CHANCE and (events is None or events.draw_outcome is None):
+        raise SearchError("no text holds the event that is due; expected resolve_chance first", reason="CHANCE_PENDING")
+    return _state_of, (Position(state.game.name, state).to_compact(),)
+
+
+copyreg.pickle(State, _reduced)
 
 
 def require_seat_to_move(position: Position) -> None:
@@ -578,8 +578,7 @@ def new_game(game: str = registry.DEFAULT, *, players: int = 2, seed: int | None
         The game's own; its starts list them (`registry.get(game).starts.options`). Mexica: `pool`, a list of
         at least 15 token sizes, and `neutral_levels`, the levels of the neutral temples with two seats.
         Coatl: `sacrifice_tokens` (default true) and `strict_ends` (default false). Tzolk'in: `whole_points`
-        (default false). Nim: `piles` and
-        `plies_per_turn`. None means the default.
+        (default false). Nim: `piles` and `plies_per_turn`. None means the default.
 
     Raises
     ------

@@ -55,6 +55,7 @@ from mexica_ai.rpc.client import AsyncClient, Client
 from mexica_ai.session import Session
 
 GAMES = registry.names()
+LARGE_POOL = [3, 3, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 9, 10, 10, 11, 12, 13]  # what the second period gets is not known
 WAYS = {"pickle": lambda value: pickle.loads(pickle.dumps(value)), "copy": copy.copy, "deepcopy": copy.deepcopy}
 needs_pettingzoo = pytest.mark.skipif(not importlib.util.find_spec("pettingzoo"), reason="needs the extra rl")
 
@@ -338,6 +339,20 @@ def test_a_pickled_state_goes_on_alike(game):
             if each is state:
                 first = last
         assert last == first
+
+
+def test_a_state_with_an_event_that_no_text_holds_is_refused():
+    rng = np.random.default_rng(1)
+    state = ai.new_game("mexica", seed=1, pool=LARGE_POOL).state.copy()
+    while state.current_player != CHANCE:
+        legal = state.legal_actions()
+        state.apply(legal[rng.integers(len(legal))])
+    with pytest.raises(ai.SearchError, match="no text holds the event that is due; expected") as caught:
+        pickle.dumps(state)
+    assert caught.value.reason == "CHANCE_PENDING"
+    assert copy.copy(state) == copy.deepcopy(state) == state
+    state.resolve_chance(1)
+    assert pickle.loads(pickle.dumps(state)) == state
 
 
 def test_a_position_of_another_version_is_refused():
