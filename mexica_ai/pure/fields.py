@@ -17,6 +17,7 @@ SEATS = -1  # the first axis of a field: an entry for each seat
 ALL, OWNER, NOBODY = SEEN_BY_ALL, SEEN_BY_OWNER, SEEN_BY_NOBODY
 
 _TYPES = ("u1", "i1", "u2", "i2", "u4", "i4", "i8")
+_HEAD = ("game", "version", "players", "to_move", "turn", "viewer")  # of records and of their JSON form
 
 
 class _Shaped:
@@ -166,7 +167,7 @@ def _described(
     name: str, field: AnyField, dims: tuple[int, ...], dtype: np.dtype[np.void], decks: Sequence[str]
 ) -> dict[str, Any]:
     is_cards = isinstance(field, Cards)
-    if not name.isidentifier() or name.startswith("_") or name in ("players", "to_move", "turn", "viewer"):
+    if not name.isidentifier() or name.startswith("_") or name in _HEAD:
         raise ValueError(f"the field {name!r}; expected another name")
     deck = 0
     if isinstance(field, Cards):

@@ -317,6 +317,8 @@ def test_cards_do_not_get_lost():
         ({"record": {}}, "nim: has no record; expected some"),
         ({"record": {"piles": 3}}, r"nim: record\['piles'\] is 3; expected Numbers, Flag or Cards"),
         ({"record": {"turn": pure.Numbers()}}, "the field 'turn'; expected another name"),
+        ({"record": {"version": pure.Numbers()}}, "the field 'version'; expected another name"),
+        ({"record": {"game": pure.Numbers()}}, "the field 'game'; expected another name"),
         ({"record": {"deck": pure.Cards(3)}}, "the field 'deck' holds cards of deck ''; expected one of"),
         ({"actions": [("take", 1), "take 1"]}, "have the same text"),
         ({"actions": ["Take"]}, "nim: the action 'Take'; expected a word"),
