@@ -13,7 +13,7 @@ from cext.core.contract.game import State
 from cext.core.learning.tensor import observation
 from mexica_ai.engines.policy import actions_by_id, mask_of
 from mexica_ai.game import registry
-from mexica_ai.game.observations import BOUND, check_actions, schema
+from mexica_ai.game.observations import BOUND, bound_of, check_actions, schema
 
 Choices = list[int] | dict[int, int]  # legal actions by index, or by id
 
@@ -25,7 +25,8 @@ class Form:
         self.schema = schema(game)
         self.rules = registry.get(game).rules
         self.size: int = self.rules.max_actions
-        self.observation_space: spaces.Space[Any] = spaces.Box(-BOUND, BOUND, (self.schema.size,), np.float32)
+        bound = bound_of(self.schema)
+        self.observation_space: spaces.Space[Any] = spaces.Box(-bound, bound, (self.schema.size,), np.float32)
         self.action_space: spaces.Space[Any] = spaces.Discrete(self.size)
 
     def observe(self, state: State, seat: int | None = None) -> Any:

@@ -17,7 +17,7 @@ from mexica_ai.env.forms import form_of
 from mexica_ai.env.rendering import MODES, check_render_mode, modes_of, render
 from mexica_ai.env.rewards import check_reward, rewards_of
 from mexica_ai.game import registry
-from mexica_ai.game.observations import BOUND, check_actions, schema
+from mexica_ai.game.observations import bound_of, check_actions, schema
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.io.errors import IllegalActionError
 from mexica_ai.io.numbers import resolve_seed
@@ -180,7 +180,8 @@ class GameEnv(AECEnv[str, dict[str, npt.NDArray[Any]], int | None]):  # type: ig
     @property
     def state_space(self) -> spaces.Box:
         """The space of `state`."""
-        return spaces.Box(-BOUND, BOUND, (len(self.possible_agents), self.schema.size), np.float32)
+        bound = bound_of(self.schema)
+        return spaces.Box(-bound, bound, (len(self.possible_agents), self.schema.size), np.float32)
 
     def render(self) -> str | npt.NDArray[np.uint8] | None:
         """Return the board as text or as an array of colours; None without a render mode."""

@@ -18,7 +18,7 @@ from cext.core.learning.batch import Batch
 from cext.core.learning.tensor import require_observations
 from mexica_ai.analysis.limits import out_of_memory
 from mexica_ai.game import registry
-from mexica_ai.game.observations import BOUND, check_actions
+from mexica_ai.game.observations import bound_of, check_actions
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.text_forms import viewer_name
 from mexica_ai.io.arguments import bad_option
@@ -61,7 +61,8 @@ class VectorEnv(Batch):
 
         if not self.game.observation_size:
             require_observations(self.game)
-        return Box(-BOUND, BOUND, (self.game.observation_size,), np.float32)
+        bound = bound_of(registry.get(self.game.name).learning.schema)
+        return Box(-bound, bound, (self.game.observation_size,), np.float32)
 
     @property
     def single_action_space(self) -> Discrete:

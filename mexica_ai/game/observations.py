@@ -13,8 +13,13 @@ from mexica_ai.io.arguments import bad_option
 from mexica_ai.io.errors import PositionError, SearchError
 from mexica_ai.io.strict import quote
 
-# No number of an observation is larger, with either sign.
+# No number of an observation is larger, with either sign, unless the scale of its field is.
 BOUND = 65536.0
+
+
+def bound_of(layout: Schema | None) -> float:
+    """Return the bound of the numbers of an observation with this layout, with either sign."""
+    return BOUND if layout is None else max(BOUND, float(layout.scale.max()))
 
 
 def schema(game: str) -> Schema:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pure_hold import HoldOrRisk
 from pure_nim import NIM, Nim
 
 import mexica_ai as ai
@@ -23,7 +24,7 @@ from cext.core.learning.priors import policy_of
 from cext.core.learning.tensor import observation
 from cext.core.search.pool import Pool
 from cext.core.search.search import Search
-from mexica_ai import pure, testing
+from mexica_ai import env, pure, testing
 from mexica_ai.game import registry
 
 ROOT = Path(__file__).parents[2]
@@ -665,6 +666,28 @@ def test_no_record_begins_with_a_view():
     with pytest.raises(ai.PositionError) as caught:
         ai.make_record(position.view(0))
     assert caught.value.reason == "UPCOMING_UNKNOWN"
+
+
+# --- large numbers
+
+
+class Rich(HoldOrRisk):
+    name = "rich"
+    record = HoldOrRisk.record | {"coins": pure.Numbers(high=10**6)}
+
+    def start(self, state, rng):
+        state.coins = 70_000
+
+
+def test_large_numbers_are_in_the_spaces():
+    pytest.importorskip("pettingzoo")
+    registry.register(pure.game(Rich()))
+    testing.check_rules(registry.get("rich"))
+    one, games, agents = env.single("rich", seat=0), env.vector("rich", 2, observations=True), env.aec("rich")
+    assert one.observation_space.contains(one.reset()[0])
+    assert games.observation_space.contains(games.observations)
+    agents.reset()
+    assert agents.unwrapped.state_space.contains(agents.state())
 
 
 # --- a game that ends with a random event
