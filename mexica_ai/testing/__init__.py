@@ -26,7 +26,7 @@ from mexica_ai.game.compact import VERSION
 from mexica_ai.game.contract import Game, try_parse
 from mexica_ai.game.entry import MENU, Gain
 from mexica_ai.io.errors import IllegalActionError, NotationError, PositionError, SearchError
-from mexica_ai.testing.actions import check_features, check_ids
+from mexica_ai.testing.actions import check_features, check_ids, check_observations
 from mexica_ai.testing.case import JUNK, SAMPLE, SEED, STRIDE, Case, Check, for_each_start
 from mexica_ai.testing.reference import check_reference as check_reference
 from mexica_ai.testing.teaching import look as _teaching
@@ -179,7 +179,7 @@ def _worlds(case: Case) -> None:
 
 check_rules = for_each_start(
     _facts, _legal_actions, _illegal_actions, _copies, _hashes, _returns, _turns, _playouts, _chance, check_ids,
-    check_features, _worlds,
+    check_features, check_observations, _worlds,
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The contract tests of what rules say about actions for learning: ids and features."""
+"""The contract tests of what rules say for learning: ids and features of actions, and observations."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import functools
 import numpy as np
 
 from cext.core.contract.game import State
+from cext.core.learning.tensor import observation
+from mexica_ai.game.observations import bound_of
 from mexica_ai.io.errors import IllegalActionError, SearchError
 from mexica_ai.testing.case import Case
 
@@ -46,6 +48,26 @@ def check_features(case: Case) -> None:
         world.determinize(world.current_player, case.rng.getrandbits(63))
         case.expect(_same(rows, world), "action_features show what the seat to move cannot know", state)
         case.expect(state.hash == before, "action_features changes the state", state)
+
+
+def check_observations(case: Case) -> None:
+    """Check that observations are within their bound, and show no seat what it cannot know."""
+    if case.game.rules.observation_size == 0:
+        return
+    bound = bound_of(case.game.learning.schema)
+    for state, _ in case.some():
+        before = state.hash
+        for viewer in range(state.num_players):
+            row = observation(state, viewer)
+            is_bounded = bool((np.abs(row) <= bound).all())  # NaN is not
+            fault = f"an observation has NaN, or numbers beyond {bound:g} that no scale of its schema allows"
+            case.expect(is_bounded, fault, state)
+            world = state.copy()
+            if not state.is_terminal:
+                world.determinize(viewer, case.rng.getrandbits(63))
+            is_same = np.array_equal(row, observation(world, viewer))
+            case.expect(is_same, f"the observation of seat {viewer} shows what it cannot know", state)
+        case.expect(state.hash == before, "observe changes the state", state)
 
 
 def _same(rows: np.ndarray, state: State) -> bool:

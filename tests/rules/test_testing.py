@@ -12,6 +12,8 @@ from mexica_ai.game import registry
 from mexica_ai.game.contract import Events, Learning, Reasons, Secrets, Words
 from mexica_ai.game.entry import Entry, Kind, Target, choice
 from mexica_ai.game.phrases import phrase
+from mexica_ai.testing import actions
+from mexica_ai.testing.case import for_each_start
 
 NIM, COATL, MEXICA = map(registry.get, ("nim", "coatl", "mexica"))
 START = {game: [game.starts.new_state(2, 1)] for game in (NIM, COATL, MEXICA)}
@@ -175,6 +177,20 @@ def test_a_fault_of_the_rules_is_found(monkeypatch, lie, fault):
     )
     with pytest.raises(AssertionError, match=fault):
         testing.check_rules(game)
+
+
+@pytest.mark.parametrize(
+    ("number", "fault"),
+    [
+        (lambda state: np.nan, "NaN, or numbers beyond 65536 that no scale"),
+        (lambda state: -70_000, "NaN, or numbers beyond 65536 that no scale"),
+        (lambda state: state.hash % 1000, "the observation of seat 0 shows what it cannot know"),
+    ],
+)
+def test_a_fault_of_observations_is_found(monkeypatch, number, fault):
+    monkeypatch.setattr(actions, "observation", lambda state, viewer: np.float32([number(state)]))
+    with pytest.raises(AssertionError, match=fault):
+        for_each_start(actions.check_observations)(COATL, START[COATL])
 
 
 def test_a_whole_game_is_checked_and_errors_of_its_own_go_through():
