@@ -136,10 +136,10 @@ class VectorEnv(Batch):
         deals = self._deals
         if deals is not None:
             deals.played += self.num_games
-            if deals.played >= deals.redeal:
-                deals.played = 0
+            for _ in range(min(deals.played // deals.redeal, deals.size)):
                 number, position = deals.next()
-                self.set_start(number % deals.size, position.state)
+                self.set_start((number - deals.first) % deals.size, position.state)
+            deals.played %= deals.redeal
         return ended
 
     def begin_from(self, starts: int | Sequence[Position]) -> None:
@@ -179,6 +179,7 @@ class VectorEnv(Batch):
         self._deals = None
 
     def _deal_all(self, deals: _Deals) -> None:
+        deals.first = deals.dealt
         super().set_starts([deals.next()[1].state for _ in range(deals.size)])
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -293,6 +294,7 @@ class _Deals:
     size: int  # how many starts there are at a time
     redeal: int
     dealt: int = 0
+    first: int = 0  # the number of the deal that was put at index 0 when all were dealt
     played: int = 0  # actions since the last deal
 
     def next(self) -> tuple[int, Position]:

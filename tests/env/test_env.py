@@ -176,6 +176,23 @@ def test_games_are_dealt_anew_for_ever():
         env.vector("nim", 1, redeal=-1)
 
 
+@pytest.mark.parametrize("num_games", [5, 32])
+def test_a_deal_follows_each_redeal_actions(num_games):
+    games = env.vector("coatl", num_games, seed=1, starts=3, redeal=16)
+    for _ in range(7):
+        games.step(np.zeros(num_games, int))
+    assert games._deals.dealt == 3 + 7 * num_games // 16
+
+
+def test_the_oldest_deal_goes_first_also_after_other_starts():
+    games = env.vector("coatl", 4, seed=1, starts=3, redeal=4)
+    games.begin_from(2)
+    before = [start.hash for start in games.__reduce__()[1][1]]
+    games.step(np.zeros(4, int))
+    after = [start.hash for start in games.__reduce__()[1][1]]
+    assert [one == other for one, other in zip(before, after, strict=True)] == [False, True]
+
+
 def test_starts_that_are_given_stay():
     games = env.vector("coatl", 3, seed=1, starts=4, redeal=6)
     start = ai.new_game("coatl", seed=5)
