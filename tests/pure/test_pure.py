@@ -776,3 +776,26 @@ def test_a_turn_that_may_go_round_has_a_result(halving):
     search = Search(pure.game(Pendulum()).starts.new_state(2, 1), seed=1, memory_mb=16, halving=halving)
     search.run(iterations=300)
     assert search.result()["candidates"][0]["visits"] > 0
+
+
+class Sudden(LastRoll):
+    """A six ends the game at once."""
+
+    name = "sudden"
+
+    def current_player(self, state):
+        return pure.TERMINAL if 6 in state.points else super().current_player(state)
+
+
+def test_games_begin_where_an_event_may_end_them():
+    data = {"version": 1, "players": 2, "thrown": True}
+    last, sudden = pure.game(LastRoll()), pure.game(Sudden())
+    start = last.text.parse_position(data | {"game": "last_roll", "to_move": 1, "points": [1, 0]})
+    with pytest.raises(ai.SearchError, match=r"^starts\[0\]: the random event that is due ends the game; expected"):
+        Batch([start], 2, seed=1)
+    start = sudden.text.parse_position(data | {"game": "sudden", "to_move": 0, "points": [0, 0]})
+    games = Batch([start], 64, seed=1)
+    for _ in range(10):
+        assert (games.to_move == 1).all()
+        games.step_random()
+        games.restart()

@@ -18,9 +18,10 @@ from cext.core.contract.game cimport Game, GameOps, State, game_apply, game_sett
 from cext.core.contract.playout cimport playout_random_action
 from cext.core.contract.rng cimport Stream, rng_below
 from cext.core.learning.tensor import require_actions, require_observations
-from cext.core.contract.types cimport MAX_SEATS, TERMINAL, action_t, aligned_alloc
+from cext.core.contract.types cimport CHANCE, MAX_SEATS, TERMINAL, action_t, aligned_alloc
 
 MAX_GAMES = 1 << 20
+_DRAWS = 20                             # of a random event that may end the game where one is to begin
 _KEPT = ("actions", "done", "rewards", "scores", "lengths")  # the arrays that do not follow from the states
 
 
@@ -33,8 +34,8 @@ cdef class Batch:
     Parameters
     ----------
     starts : list of State
-        Where games begin: each one from one of them, drawn uniformly. Of one game, with the same number of seats, none
-        over. Copied.
+        Where games begin: each one from one of them, drawn uniformly; again if a random event ends the game before a
+        seat is to move. Of one game, with the same number of seats, none over. Copied.
     num_games : int
         N, 1 to 2**20.
     seed : int
@@ -262,10 +263,13 @@ cdef class Batch:
         return self._states + i * self.ops.state_size
 
     cdef void _restart(self, int i) noexcept nogil:
-        """Restart a game."""
-        memcpy(self._state(i), self._starts + rng_below(&self._rngs[i], self._num_starts) * self.ops.state_size,
-               self.ops.state_size)
-        game_settle_chance(self.ops, self._state(i), &self._rngs[i])
+        """Restart a game; once more if a random event ends it before a seat is to move."""
+        while True:
+            memcpy(self._state(i), self._starts + rng_below(&self._rngs[i], self._num_starts) * self.ops.state_size,
+                   self.ops.state_size)
+            game_settle_chance(self.ops, self._state(i), &self._rngs[i])
+            if self.ops.current_player(self._state(i)) != TERMINAL or failure_is_left():
+                break
         self.c_lengths[i] = 0
 
     cdef void _look(self, int i) noexcept nogil:
@@ -488,7 +492,7 @@ cdef class Batch:
         if not starts:
             raise _no_starts()
         for i, start in enumerate(starts):
-            self._require(start, f"starts[{i}]")
+            self._require_start(start, f"starts[{i}]")
         memory = <char*>aligned_alloc(64, len(starts) * size)
         if memory == NULL:
             raise MemoryError
@@ -501,7 +505,7 @@ cdef class Batch:
         """Replace start i by another state. Raises IndexError if there is none; SearchError as `set_starts`."""
         if not 0 <= i < self._num_starts:
             raise IndexError(f"start {i}: expected 0 to {self._num_starts - 1}")
-        self._require(start, "start")
+        self._require_start(start, "start")
         memcpy(self._starts + i * self.ops.state_size, start.data, self.ops.state_size)
 
     def restart(self, seed=None):
@@ -534,6 +538,23 @@ cdef class Batch:
             raise SearchError(f"{path}: is over, or of another game or number of seats; expected a state of "
                               f"{self.game.name} with {self.num_players} seats", reason="INVALID_OPTION")
         return 0
+
+    cdef int _require_start(self, State state, str path) except -1:
+        """Raise SearchError if no game of the batch can begin from a state."""
+        cdef Stream stream
+        cdef State settled
+        self._require(state, path)
+        if state.current_player != CHANCE:
+            return 0
+        stream = Stream(0)
+        for _ in range(_DRAWS):
+            settled = state.copy()
+            game_settle_chance(self.ops, settled.data, stream.bitgen)
+            failure_raise()
+            if not settled.is_terminal:
+                return 0
+        raise SearchError(f"{path}: the random event that is due ends the game; expected a state that goes on",
+                          reason="INVALID_OPTION")
 
     # --- single games
 
