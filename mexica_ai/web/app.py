@@ -155,9 +155,12 @@ class Site:
 
     def _joined(self, ident: str) -> None:
         game = self.store.find(ident)
+        before, was_paused = game.version, game.clock is not None and game.clock.is_paused
         game.resume_clock()
         self.jobs.flags.watch(game)
         self.jobs.go_on(game)
+        if was_paused or game.version != before:
+            self.jobs.send_state(game)  # the first one of the page was taken before
 
     def _left(self, ident: str) -> None:
         with contextlib.suppress(ApiError):  # it was deleted

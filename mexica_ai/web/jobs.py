@@ -150,16 +150,16 @@ class Jobs:
 
     async def _play(self, game: Game) -> None:
         while self._has_work(game) and self._turns.get(game) is asyncio.current_task():
-            seat, version = game.mover, game.version
+            seat, before = game.mover, game.now
             assert seat is not None
             try:
                 position = _for_mover(game, game.now)
                 turn = await self._turn(game, seat, position)
-                if game.version != version or game.is_deleted:
+                if self._is_elsewhere(game, seat, before):
                     continue
                 game.change(functools.partial(commands.play, turn=turn))
             except Exception as error:  # an engine is any program: whatever it does, the page says so
-                if game.version != version:
+                if self._is_elsewhere(game, seat, before):
                     continue
                 _logger.warning("seat %d of game %s: %s", seat, game.id, error)
                 self._send_thinking(game, seat, "failed", str(error))
@@ -171,6 +171,11 @@ class Jobs:
             if not game.persons:
                 await asyncio.sleep(SHOW_S * (1 + len(turn)))
         self.rest(game)
+
+    @staticmethod
+    def _is_elsewhere(game: Game, seat: int, before: Position) -> bool:
+        """Return whether an engine has thought for nothing; a comment or an invitation leaves its position."""
+        return game.now is not before or game.mover != seat or seat in game.persons or game.is_deleted
 
     def rest(self, game: Game) -> None:
         """Close the engines of a game that is over now, and of one that no page shows soon."""

@@ -274,6 +274,26 @@ def test_files_of_others_are_not_deleted(tmp_path, monkeypatch, is_link):
     assert (others / name).read_text() == "theirs"
 
 
+def test_a_clock_that_runs_on_is_shown_as_running(tmp_path):
+    """A page gets its first state before its stream lets the clock go on."""
+
+    async def test(path):
+        async with opened(path) as (_site, call):
+            now = await new(call, seats=PERSONS, clock={"bank_s": 60, "increment_s": 0})
+            for action in ("take 1 1", "take 1 2"):
+                now = await play(call, now, action)
+        async with opened(path) as (site, call):
+            _, now = await call("GET", f"/api/games/{now['id']}")
+            assert now["clock"]["running"] is None
+            stream = Stream(now["id"], None)
+            with site.hub.open(stream):
+                stream.close()
+                sent = [data async for event, data in stream.events() if event == "state"]
+            assert [each["snapshot"]["clock"]["running"] for each in sent] == [0]
+
+    run(test, tmp_path)
+
+
 # --- what has been seen
 
 
@@ -330,6 +350,25 @@ def test_a_turn_is_taken_back_while_an_engine_thinks_and_played_anew(tmp_path, s
             _, now = await call("POST", f"/api/games/{now['id']}/turn", {"version": now["version"], "stop": True})
             assert [turn["seat"] for turn in now["turns"]] == [0, 1]
             assert [len(one.threads) for one in slow] == [1]
+
+    run(test, tmp_path)
+
+
+def test_a_comment_and_an_invitation_leave_what_an_engine_has_thought(tmp_path, slow):
+    async def test(path):
+        async with opened(path) as (_site, call):
+            now = await new(call, players=3, seats=[PERSON, SLOW, PERSON])
+            now = await play(call, now, "take 1 1")
+            await until(thinking(slow))
+            address = f"/api/games/{now['id']}"
+            comment = {"version": now["version"], "do": "comment", "line": "", "at": 1, "text": "careful"}
+            status, now = await call("POST", f"{address}/lines", comment)
+            assert status == 200
+            status, invited = await call("POST", f"{address}/invites", {"version": now["version"], "seat": 2})
+            assert status == 201
+            stop = {"version": invited["snapshot"]["version"], "stop": True}
+            _, now = await call("POST", f"{address}/turn", stop)
+            assert (now["num_turns"], slow[0].num_asked) == (2, 1)
 
     run(test, tmp_path)
 
