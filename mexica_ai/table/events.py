@@ -56,6 +56,8 @@ class Started:
         Whether it is the guided first game: then the others play what the guide says.
     luck : int or None
         What random events are drawn from; None: each is drawn anew.
+    options : mapping
+        Those of the game by which it was dealt, as they were given; not to be changed.
     """
 
     start: Position
@@ -68,6 +70,7 @@ class Started:
     is_dealt: bool = False
     is_guided: bool = False
     luck: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> JsonObject:
         """Return the first line of a journal."""
@@ -89,6 +92,8 @@ class Started:
             head["guided"] = True
         if self.luck is not None:
             head["luck"] = self.luck
+        if self.options:
+            head["options"] = dict(self.options)
         return head
 
 

@@ -42,6 +42,7 @@ _HEAD = {
     "dealt?": bool,
     "guided?": bool,
     "luck?": int,
+    "options?": dict,
 }
 _CLOCK_REST = ("bank_s", "increment_s", "running", "since_s", "fallen")
 _OUTCOME = {"solved": bool, "points": int, "tries": int}
@@ -67,6 +68,7 @@ def read_started(entry: JsonObject) -> Started:
         entry.get("dealt", False),
         entry.get("guided", False),
         check_seed(entry.get("luck")),
+        entry.get("options", {}),
     )
 
 

@@ -19,7 +19,7 @@ from mexica_ai.analysis.drill import Exercise
 from mexica_ai.game import registry
 from mexica_ai.game.clock import Clock, new_clock
 from mexica_ai.game.notes import notes_of
-from mexica_ai.game.position import Position, new_game
+from mexica_ai.game.position import Position, deal, new_game
 from mexica_ai.game.position_text import position_data
 from mexica_ai.game.records import parse_record
 from mexica_ai.game.variations import Line, lines_of
@@ -58,9 +58,10 @@ _NEW = {
     "draws?": bool,
     "clock?": Nullable({"bank_s": float, "increment_s": float}),
     "again?": str,
+    "anew?": str,
     "by?": int,
 }
-_SOURCES = ("game", "position", "text", "example", "from", "guide", "again")
+_SOURCES = ("game", "position", "text", "example", "from", "guide", "again", "anew")
 
 
 def create(
@@ -125,8 +126,8 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
         raise NotationError(
             f"{path}.record: expected with text or example", reason="BAD_REQUEST", path=f"{path}.record"
         )
-    if "again" in data:
-        return Game(_same_deal(find(data["again"]).table, data.get("by", 1)))
+    if "again" in data or "anew" in data:
+        return Game(begin(_again(data, find), _new_version()))
     if (exercises := _exercises(data, text, find, path)) is not None:
         if data.get("clock") is not None:
             raise bad_value(f"{path}.clock", data["clock"], "null, for it is a drill")
@@ -143,10 +144,9 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
     if len(position.history) > MAX_TURNS:
         raise ApiError(422, "TOO_MANY_TURNS", f"given {len(position.history)} turns; expected {MAX_TURNS} at most")
     seats = _seats(data.get("seats"), position, start.is_review, names, path)
-    has_engines = any(seat.kind == "engine" for seat in seats)
     is_shared = data.get("open")
     if is_shared is None:
-        is_shared = start.is_review and not has_engines
+        is_shared = start.is_review and all(seat.kind == "person" for seat in seats)
     started = Started(
         position.start,
         tuple(seats),
@@ -156,6 +156,7 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
         luck=resolve_seed(None),
         clock=_clock(data.get("clock"), seats, path),
         is_dealt="game" in data,
+        options=data.get("options", {}) if "game" in data else {},
     )
     events: list[Event] = [Turned(tuple(turn)) for turn in position.history]
     if start.resigned is not None:
@@ -179,7 +180,22 @@ def _clock(data: JsonObject | None, seats: Sequence[Seat], path: str) -> Clock |
         raise NotationError(f"{path}.clock.{error}", reason=error.reason, path=where) from None
 
 
-def _same_deal(source: Table, by: int) -> Table:
+def _again(data: JsonObject, find: Callable[[str], Game]) -> Started:
+    """Return the start of a game like one that is over: with the same deal, or dealt anew by the same options."""
+    if "again" in data:
+        return _same_deal(find(data["again"]).table, data.get("by", 1))
+    source = find(data["anew"]).table
+    begun = _same_deal(source, data.get("by", 1))
+    return replace(
+        begun,
+        start=deal(source.game, len(begun.seats), None, begun.options),
+        is_shared=begun.is_dealt and begun.is_shared,  # a record is, a new game is not
+        is_dealt=True,
+        luck=resolve_seed(None),
+    )
+
+
+def _same_deal(source: Table, by: int) -> Started:
     """Return the start of a game that is over, in which each player sits some seats further; invitations are gone."""
     if source.exercise is not None or not source.is_over:
         raise ApiError(422, "NOT_OVER", "again: expected a game that is over")
@@ -188,8 +204,7 @@ def _same_deal(source: Table, by: int) -> Table:
     start, seats = same_deal(source.positions[0], source.seats, by)
     begun = source.started
     clock = None if begun.clock is None else new_clock(len(seats), begun.clock.bank_s, begun.clock.increment_s)
-    started = replace(begun, start=start, seats=tuple(seats), created=_now(), clock=clock, is_guided=False)
-    return begin(started, _new_version())
+    return replace(begun, start=start, seats=tuple(seats), created=_now(), clock=clock, is_guided=False)
 
 
 def _now() -> str:

@@ -5,7 +5,7 @@ import json
 from functools import partial
 
 import pytest
-from pages import PERSON, engine
+from pages import NIM, PERSON, engine
 
 from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.web import clocks, commands, starts
@@ -45,8 +45,8 @@ def time(monkeypatch):
 CLOCK = {"bank_s": 60.0, "increment_s": 5.0}
 
 
-def begin(seats=(PERSON, PERSON), game="nim", clock=CLOCK):
-    data = {"game": game, "players": len(seats), "seed": 1, "seats": list(seats), "clock": clock}
+def begin(seats=(PERSON, PERSON), game="nim", clock=CLOCK, **more):
+    data = {"game": game, "players": len(seats), "seed": 1, "seats": list(seats), "clock": clock, **more}
     made = starts.create(data, names=[], examples={}, find=None)
     made.journal = Lines()
     return made
@@ -296,3 +296,27 @@ def test_the_same_deal_again_with_other_seats(time):
     assert same.seats == game.seats
     with pytest.raises(ApiError, match="by"):
         starts.create({"again": game.id, "by": 2}, names=[], examples={}, find=find)
+
+
+def test_a_new_deal_by_the_options_and_the_clock_of_a_game(time):
+    game = begin([PERSON, engine(3)], "coatl", options={"strict_ends": True}, draws=False)
+    with pytest.raises(ApiError, match="over"):
+        starts.create({"anew": game.id}, names=[], examples={}, find={game.id: game}.__getitem__)
+    game.change(partial(commands.resign, viewer=0))
+    game = restored(game)
+    find = {game.id: game}.__getitem__
+    anew = starts.create({"anew": game.id}, names=[], examples={}, find=find)
+    start, before = anew.now.to_json(), game.now.to_json()
+    assert start["options"] == before["options"] != begin(game="coatl").now.to_json()["options"]
+    assert start["seats"] != before["seats"]
+    assert [seat.kind for seat in anew.seats] == ["engine", "person"]
+    assert (anew.clock, anew.table.started.draws, anew.turns) == (game.table.started.clock, False, [])
+    with pytest.raises(ApiError, match="by"):
+        starts.create({"anew": game.id, "by": 2}, names=[], examples={}, find=find)
+
+
+def test_a_new_deal_after_a_record_is_a_game_of_its_own(time):
+    record = starts.create({"text": json.dumps(NIM)}, names=[], examples={}, find=None)
+    assert record.table.started.is_shared
+    anew = starts.create({"anew": record.id}, names=[], examples={}, find={record.id: record}.__getitem__).table.started
+    assert (anew.is_shared, anew.is_dealt) == (False, True)

@@ -44,12 +44,11 @@ export const readSeats = (info, players) => Array.from({length: players}, (_, in
   return kind === 'person' ? {kind, name: person || null} : {kind: 'engine', seconds, [kind]: kind === 'level' ? Number(name) : name};
 });
 
-/** Copy the seats of a game into the form, rotated by a number of seats. */
-export function takeSeats(seats, by = 0) {
-  form.seats = seats.map((_, index) => {
-    const {kind, level, name, seconds = 1} = seats[(index + by) % seats.length];
-    return {name: kind === 'person' ? name : '', who: kind === 'person' ? kind : level ? `level:${level}` : `name:${name}`, seconds};
-  });
+/** Copy the seats of a game into the form. */
+export function takeSeats(seats) {
+  form.seats = seats.map(({kind, level, name, seconds = 1}) => ({
+    name: kind === 'person' ? name : '', who: kind === 'person' ? kind : level ? `level:${level}` : `name:${name}`, seconds,
+  }));
 }
 
 let isBegun = false;  // a second click, or a held Enter, begins no other game

@@ -11,17 +11,12 @@ import {t} from './words.js';
  * @param {Page} page
  */
 export function over(page) {
-  const {is_over: isOver, winners, seats, game, players} = page.snap;
+  const {is_over: isOver, winners, id, guest} = page.snap;
   if (!isOver) return nothing;
-  const again = async () => {
-    const {readSeats, takeSeats} = await import('./setup.js');
-    takeSeats(seats, 1);
-    page.create({game, players, seats: readSeats(page.info, players)});
-  };
   return html`<section class="card over" aria-labelledby="over"><h2 id="over">${winners.map((seat, index) => html`${
         index ? ` ${t('and')} ` : nothing}${who(page, seat)}`)} ${winners.length > 1 ? t('share the win') : t('wins')}</h2>
-    <div class="row">${button(t('Review'), () => page.go(0), {kind: 'primary'})}${page.snap.guest != null ? nothing : html`${
-      button(t('Play again, seats rotated'), again)}${button(t('The same deal, seats rotated'), () => page.create({again: page.snap.id}))}`}</div>
+    <div class="row">${button(t('Review'), () => page.go(0), {kind: 'primary'})}${guest != null ? nothing : html`${
+      button(t('Play again, seats rotated'), () => page.create({anew: id}))}${button(t('The same deal, seats rotated'), () => page.create({again: id}))}`}</div>
     ${page.study?.after(page)}
     ${page.sheet?.(page) ?? nothing}</section>`;
 }
