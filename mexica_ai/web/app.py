@@ -388,12 +388,13 @@ class Site:
         return download(json.dumps(game.record()) + "\n", f"{game.name}-{game.id[:8]}.jsonl")
 
     async def position(self, request: Request) -> Response:
-        """A position of a game, as a file."""
+        """A position of a game or of a side line, as a file."""
         game = self._game_of(request)
         number = number_of(request, "at")
         if number is None:
             number = len(game.positions) - 1
-        position = game.view_of(game.at(number), game.require_view(seat_of(request, game)))
+        viewer = game.require_view(seat_of(request, game))
+        position = pictures.position_of(game, number, viewer, line_of(request), [])
         name = f"{game.name}-{game.id[:8]}-{number}"
         return download(json.dumps(position.to_json()) + "\n", f"{name}.json")
 

@@ -1,6 +1,7 @@
 """Learning from games in the browser."""
 
 import json
+from urllib.parse import parse_qs, urlsplit
 
 from pages import NIM, PERSON, engine
 
@@ -12,6 +13,11 @@ def test_a_line_is_kept_and_has_an_address(visit, site):
     page.get_by_role("button", name="Review", exact=True).last.click()
     page.get_by_label("Type a turn of a side line").fill("take 3 2")
     page.keyboard.press("Enter")
+    page.get_by_text("Side line after turn 0").wait_for()
+    for name in ("picture", "position", "Editor"):  # what is offered is of the board that is shown
+        address = page.get_by_role("link", name=name, exact=True).get_attribute("href")
+        assert parse_qs(urlsplit(address).query)["line"] == ['[["take 3 2"]]']
+    assert page.get_by_role("button", name="Play on from here").count() == 0
     page.get_by_role("button", name="Keep this line").click()
     one.until("location.hash === '#review/1/1'")
     page.get_by_label("Comment on this turn").fill("one pile")

@@ -520,6 +520,9 @@ def test_what_was_played_is_downloaded_and_goes_on_elsewhere(page):
     start = ai.Position.from_json(record["start"])
     start.push("take 1 1")
     assert ai.Position.from_json(first) == start
+    beside = page.call("GET", f"/api/games/{now['id']}/position", params={"at": 1, "line": '[["take 2 3"]]'})
+    start.push("take 2 3")
+    assert ai.Position.from_json(beside) == start
     other = page.call("POST", "/api/games", {"from": now["id"], "at": 1, "seats": PERSONS}, 201)
     assert [turn["actions"] for turn in other["turns"]] == [["take 1 1"]]
     assert other["id"] != now["id"]

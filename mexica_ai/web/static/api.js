@@ -54,6 +54,9 @@ export const loadStyle = name => new Promise((done, fail) => {
 /** The query of a path, without values that are null or undefined. */
 export const query = values => '?' + new URLSearchParams(Object.entries(values).filter(([, value]) => value != null));
 
+/** A side line for a query; null if there is none. */
+export const lineText = line => line?.length ? JSON.stringify(line) : null;
+
 // --- pictures, with a cache of the latest
 
 const MOST = 60;

@@ -35,11 +35,11 @@ export class Editor {
     });
     addEventListener('keydown', event => this.key(event));
     addEventListener('pageshow', () => { this.isLeaving = false; });
-    const {game, at, empty, players} = Object.fromEntries(new URLSearchParams(location.search));
+    const {game, at, line, empty, players} = Object.fromEntries(new URLSearchParams(location.search));
     const kind = page.info.games.find(one => one.name === empty);
     if (kind) this.begin(kind, Number(players) || undefined);
     else if (game) {
-      request('GET', `/api/games/${game}/position${query({at})}`)
+      request('GET', `/api/games/${game}/position${query({at, line})}`)
         .then(position => this.load(() => position), error => page.tell(error.message));
     } else this.begin(page.info.games.find(one => one.grid) ?? page.info.games[0]);
   }

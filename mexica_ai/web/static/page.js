@@ -1,7 +1,7 @@
 // @ts-check
 // The page: its state and its commands. Independent of the game.
 import {
-  find, forgetPictures, isStill, keep, loadStyle, picture, query, render, request, same, say, settings, showPicture,
+  find, forgetPictures, isStill, keep, lineText, loadStyle, picture, query, render, request, same, say, settings, showPicture,
 } from './api.js';
 import {Board} from './board.js';
 import {actionsOf, Entering} from './entering.js';
@@ -459,7 +459,7 @@ export class Page {
   /** @param {string} what @param {Place} place */
   pathOf(what, {at, line, actions, turn, count, since}) {
     return `/api/games/${this.snap.id}/at/${at}/${what}${query({
-      viewer: this.viewer, turn, count, since, actions: actions?.join('; ') || null, line: line?.length ? JSON.stringify(line) : null,
+      viewer: this.viewer, turn, count, since, actions: actions?.join('; ') || null, line: lineText(line),
     })}`;
   }
 
@@ -652,7 +652,7 @@ export class Page {
       const whole = draft.length ? [...line, draft] : line;
       const {viewer} = this;
       this.reply = this.mode === 'play' ? this.snap : await this.call('GET', `/at/${at}${query({
-        viewer, line: whole.length ? JSON.stringify(whole) : null})}`);
+        viewer, line: lineText(whole)})}`);
     } else if (dialog === 'proposal') {
       this.reply = await request('POST', '/api/proposal', {id: this.snap.id, at}).catch(error => error);
     }

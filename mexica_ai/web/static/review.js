@@ -26,7 +26,7 @@ export function reviewBar(page) {
       ${button('›', () => page.step(1), {label: t('A turn on'), off: at >= turns.length && !page.line.length})}${to('»', t('To the end'), turns.length)}<span class="soft">${at} / ${turns.length}</span></div>
     <div class="row">${button(t('Before the turn'), () => page.set({isBefore: !page.isBefore, isChoice: false}), {
       pressed: page.isBefore, off: !at})}${mark(t('Previous ?'), -1)}${mark(t('Next ?'), 1)}<span class="grow"></span>
-      ${guest != null || !open ? nothing : button(t('Play on from here'), () => page.ask('on'))}</div>
+      ${guest != null || !open || page.line.length ? nothing : button(t('Play on from here'), () => page.ask('on'))}</div>
     <div class="played">${page.line.length ? sideLine(page) : playedTurn(page, turns[at - 1])}${page.study?.lineTools(page)}</div></section>`;
 }
 

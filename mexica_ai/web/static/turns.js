@@ -1,6 +1,6 @@
 // @ts-check
 // The turns of the game as a list by rounds, and its result.
-import {button, find, html, nothing, query, seatMark} from './api.js';
+import {button, find, html, lineText, nothing, query, seatMark} from './api.js';
 import {nameOf, told, who, why} from './people.js';
 import {t} from './words.js';
 
@@ -82,9 +82,10 @@ export function followTurn(page) {
  * @param {Page} page
  */
 export function downloads(page) {
-  const {viewer, spot: {at}, snap: {id, game, drill, open}} = page;
-  const link = (words, path, values, ending) => html`<a download="${game}-${at}.${ending}"
+  const {viewer, spot: {at, line: side}, snap: {id, game, drill, open}} = page;
+  const line = lineText(side);
+  const link = (words, path, values, ending) => html`<a download="${game}-${at}${values.line ? '-line' : ''}.${ending}"
     href="/api/games/${id}/${path}${query(values)}">${words}</a> `;
-  return html`<p class="soft downloads">${t('Save the')} ${drill || !open ? nothing : link(t('record'), 'record', {}, 'jsonl')}${link(t('position'), 'position', {at, viewer}, 'json')}
-    ${link(t('picture'), `at/${at}/all.svg`, {theme: 'light', viewer}, 'svg')}</p>`;
+  return html`<p class="soft downloads">${t('Save the')} ${drill || !open ? nothing : link(t('record'), 'record', {}, 'jsonl')}${link(t('position'), 'position', {at, line, viewer}, 'json')}
+    ${link(t('picture'), `at/${at}/all.svg`, {theme: 'light', line, viewer}, 'svg')}</p>`;
 }

@@ -1,6 +1,6 @@
 // @ts-check
 // What the page shows: its head, the board, and what stands beside it.
-import {button, html, keep, nothing, query, settings} from './api.js';
+import {button, html, keep, lineText, nothing, query, settings} from './api.js';
 import {candidatesPanel} from './candidates.js';
 import {menu} from './menu.js';
 import {nameOf, who} from './people.js';
@@ -26,7 +26,7 @@ export function view(page) {
     ${snap ? button(t('Help'), () => page.ask('help')) : nothing}
     ${snap && !isGuest && !snap.is_over && !snap.drill && snap.seats.filter(({kind}) => kind === 'person').length > 1
       ? button(t('Invite'), () => page.ask('invite')) : nothing}
-    ${snap ? button(t('Text'), () => page.ask('text')) : nothing}${isGuest ? nothing : html`<a class="link" href="/edit${snap ? query(snap.viewer == null ? {game: snap.id, at: page.spot.at} : {empty: snap.game, players: snap.players}) : ''}">${t('Editor')}</a>`}</header>
+    ${snap ? button(t('Text'), () => page.ask('text')) : nothing}${isGuest ? nothing : html`<a class="link" href="/edit${snap ? query(snap.viewer == null ? {game: snap.id, at: page.spot.at, line: lineText(page.spot.line)} : {empty: snap.game, players: snap.players}) : ''}">${t('Editor')}</a>`}</header>
   ${banner(page)}${told(page)}${failure || !info ? html`<main class="loading"><div class="outline"></div>${state}</main>`
     : page.editor ? page.editor.view() : !snap ? page.home.home(page) : snap.handover == null ? table(page) : handover(page)}
   ${page.rules?.drawer(page) ?? nothing}${page.dialog ? page.dialogs.dialog(page) : nothing}`;
