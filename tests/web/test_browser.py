@@ -281,6 +281,14 @@ def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
     page.wait_for_selector(".picture svg")
     assert page.locator(".candidate").count() == 0  # they were found with the hand of the other
     page.wait_for_load_state("networkidle")
+    page.get_by_role("button", name="Keep none").click()
+    page.get_by_role("button", name="End turn").click()
+    page.get_by_role("button", name="Player 1, press Enter").wait_for()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".picture svg")
+    said = page.locator("#said")
+    assert said.inner_text().startswith("Player 2: ")  # not the whole game
+    page.wait_for_load_state("networkidle")
     page.mouse.move(*page.evaluate(SMALL_TEXT))
     page.locator(".zoom").first.wait_for()
     assert page.locator(".zoom").count() == 1  # not one for each of the two boards
@@ -288,6 +296,7 @@ def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
     page.get_by_role("button", name="Resign").click()
     page.get_by_role("dialog").get_by_role("button", name="Resign").click()
     page.locator(".over").get_by_role("button", name="Review").click()
+    assert said.inner_text() == "Player 2 wins"
     page.get_by_role("button", name="Analyse", exact=True).wait_for()
     page.get_by_role("link", name="record").wait_for()
 

@@ -7,7 +7,7 @@ import {Board} from './board.js';
 import {actionsOf, Entering} from './entering.js';
 import {onKey} from './keys.js';
 import {placeMenu, refusalLines} from './menu.js';
-import {lastPlace, named, nameOf, shownTurn, standing} from './people.js';
+import {answers, lastPlace, named, nameOf, result, shownTurn, standing} from './people.js';
 import {Stream} from './stream.js';
 import {followTurn} from './turns.js';
 import {view} from './view.js';
@@ -152,7 +152,8 @@ export class Page {
       return;
     }
     const {turns, draft, entries} = snapshot;
-    const known = old?.turns.length ?? turns.length;
+    // Behind the curtain of a handover a page has no turns: whoever opens it hears what the others have played.
+    const known = old && old.handover == null ? old.turns.length : turns.length;
     // The first turn that is not as it was: the game has gone back, and perhaps as far again on another way.
     const split = old ? old.turns.findIndex(({actions}, index) => !same(actions, turns[index]?.actions)) : -1;
     if (split >= 0 || old && !same(old.names, snapshot.names)) forgetPictures();
@@ -168,14 +169,17 @@ export class Page {
       this.entering.set(entries, snapshot.walks, this.game.tools);
       Object.assign(this, {isQuiet: false, isSought: false});
     }
-    if (old && !old.is_over && snapshot.is_over) {
+    const isEnded = old && !old.is_over && snapshot.is_over;
+    if (isEnded) {
       this.review();
       this.seeAll();
     }
     const fresh = turns.slice(known);
-    if (fresh.length) {
-      say(`${fresh.map(({seat, words}) => `${nameOf(this, seat)}: ${words}`).join('. ')}. ${standing(this, fresh.at(-1).scores)}`);
-    }
+    const heard = old && old.handover != null && snapshot.handover == null ? answers(snapshot).map(index => turns[index]) : fresh;
+    const told = heard.map(({seat, words}) => `${nameOf(this, seat)}: ${words}`);
+    if (heard.length) told.push(standing(this, heard.at(-1).scores));
+    if (isEnded) told.push(result(this));
+    if (told.length) say(told.join('. '));
     const first = fresh.findIndex(({seat}) => this.isEngine(seat));
     if (first >= 0 && !isOwn && this.mode === 'play' && !isStill()) this.show(known + first);
     if (isRestarted && turns.length === known) this.putBack(old.draft.actions);

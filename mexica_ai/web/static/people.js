@@ -34,6 +34,10 @@ export function why(page, note) {
 export const standing = (page, scores) => scores.map((score, seat) => t('{who}, {n:point|points}', {
   who: nameOf(page, seat), n: score})).join('; ');
 
+/** Who has won. */
+export const result = page => `${page.snap.winners.map(seat => nameOf(page, seat)).join(` ${t('and')} `)} ${
+  page.snap.winners.length > 1 ? t('share the win') : t('wins')}`;
+
 const lines = new WeakMap();  // turns of candidates -> in words, for side lines
 
 /** Keep the words of a candidate and its line. */

@@ -1,7 +1,9 @@
 // @ts-check
 // The stream of events that keeps a page current, and its reconnecting.
-import {query, request, settings} from './api.js';
+import {query, request, say, settings} from './api.js';
 import {language, t} from './words.js';
+
+const STEADY_MS = 10_000;  // a stream that has lived so long is no try any more
 
 /** The stream of a page's game. */
 export class Stream {
@@ -28,6 +30,7 @@ export class Stream {
     });
     on('thinking', thinking => {
       page.snap.thinking = thinking;
+      if (thinking.state === 'failed' && thinking.message) say(thinking.message);
       page.render();
     });
     on('analysis', update => page.takeUpdate(update));
