@@ -230,7 +230,8 @@ class Guard:
     def _hosts(self, scope: Scope) -> set[str]:
         """Return the allowed values of Host: the address that the connection came to, and localhost."""
         address = (scope.get("server") or ("127.0.0.1", 0))[0]
-        names = [f"[{address}]" if ":" in address else address, "localhost"]
+        plain = address.removeprefix("::ffff:")  # of IPv4, where IPv6 listens for both
+        names = {"localhost", *(f"[{one}]" if ":" in one else one for one in (address, plain))}
         hosts = {f"{name}:{self._port}" for name in names}
         if self._port == _DEFAULT_PORTS[self._scheme]:
             hosts.update(names)

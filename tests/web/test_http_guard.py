@@ -7,6 +7,9 @@ import httpx
 import pytest
 from pages import PERSON, Process
 
+from mexica_ai.web.errors import ApiError
+from mexica_ai.web.guard import Guard
+
 NO_DOCUMENT = "default-src 'none'; frame-ancestors 'none'"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -82,6 +85,19 @@ def test_another_name_of_this_server_is_refused(page, host):
 def test_localhost_is_this_server(page):
     assert page.client.get("/api/info", headers={"Host": f"localhost:{page.port}"}).status_code == 200
     assert page.client.get("/api/info", headers={"Host": f"LOCALHOST:{page.port}"}).status_code == 200
+
+
+def test_an_address_of_ipv4_is_this_server_where_ipv6_listens_for_both():
+    def check(host):
+        headers = [(b"host", host.encode())]
+        guard._check_address({**request, "headers": headers})
+
+    guard = Guard(None, ("token", "session", "key"), None, None, port=8080)
+    request = {"type": "http", "method": "GET", "path": "/", "server": ("::ffff:192.168.1.5", 8080)}
+    for host in ("192.168.1.5:8080", "[::ffff:192.168.1.5]:8080", "localhost:8080"):
+        check(host)
+    with pytest.raises(ApiError, match="Host"):
+        check("192.168.1.6:8080")
 
 
 def test_a_second_host_is_refused(page):
