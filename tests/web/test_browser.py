@@ -409,6 +409,12 @@ def test_an_analysis_that_has_ended_unheard_is_shown_as_ended(visit, example, si
         assert stop.is_visible()
         learn()
         analyse.wait_for()
+    hide(page, False)
+    analyse.click()
+    page.locator(".candidate").first.wait_for()
+    # Another page begins one in its place.
+    site.call("PUT", f"/api/games/{game['id']}/analysis", {"at": 0, "seconds": 0.1}, 202)
+    analyse.wait_for()
 
 
 def test_a_page_that_was_hidden_shows_the_game_that_has_gone_another_way(visit, site):

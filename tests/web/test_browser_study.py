@@ -86,7 +86,19 @@ def test_the_candidates_are_those_of_the_place_that_a_review_goes_to(visit, site
 
     after(analyse.click)
     page.locator(".candidate").first.focus()
-    shown = after(lambda: page.keyboard.press("ArrowRight"))
+
+    def go_on():
+        page.keyboard.press("ArrowRight")
+        # Until the search begins, those of the place before can be pointed at: also one that is not legal any more.
+        page.evaluate(
+            """() => {
+                document.activeElement.blur();
+                const old = document.querySelector('.candidate[data-text="take 3 3"]');
+                old?.dispatchEvent(new PointerEvent('pointermove', {bubbles: true}));
+            }"""
+        )
+
+    shown = after(go_on)
     turn = next(turn for turn, candidate in shown.items() if candidate["line"])
     page.locator(f'.candidate[data-text="{turn}"]').click()
     after(page.locator(".line .link").first.click)

@@ -524,7 +524,7 @@ export class Page {
   async startAnalysis(isQuiet = false) {
     const {spot, viewer} = this;
     this.isStopped = false;
-    this.set({analysis: {...spot, is_running: true}, open: null, isSheet: this.isSheet || !isQuiet});
+    this.set({analysis: {...spot, is_running: true}, open: null, peek: null, isSheet: this.isSheet || !isQuiet});
     if (!isQuiet) this.showEngine();
     const {seconds, candidates} = settings;
     const found = await this.call('PUT', '/analysis', {
@@ -537,7 +537,11 @@ export class Page {
   /** Take an update of an analysis from the stream. */
   takeUpdate(update) {
     this.update = update;
-    if (update.key !== this.analysis?.key) return;
+    if (update.key !== this.analysis?.key) {
+      // Another page has begun one in its place.
+      if (this.analysis?.key && this.analysis.is_running) this.set({analysis: {...this.analysis, is_running: false}});
+      return;
+    }
     const isFirst = !this.analysis.candidates?.length;
     this.set({analysis: {...this.analysis, ...update, is_running: !update.stop_reason}});
     if (isFirst) this.showEngine();

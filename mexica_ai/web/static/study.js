@@ -264,15 +264,19 @@ function mark(rect, ranks) {
   add('text', {class: 'rank', x: left + long / 2, y: top + high, 'font-size': high}, words);
 }
 
-let timer;
+let timer, /** @type {any} */ awaited = null;  // the place that is analysed when the timer ends
 
 /** Analyse the place to which a review has gone, if an analysis was begun and nobody has stopped it. */
 export function analyseOn(page) {
-  clearTimeout(timer);
-  const {analysis, mode} = page;
+  const {analysis, mode, spot} = page;
   const isWanted = settings.follows && mode === 'review' && settings.hints.review !== 'none' && !document.hidden;
-  if (!isWanted || !analysis || page.isStopped || page.isAnalysed || !page.canAnalyse || page.isGuessed) return;
+  const next = !isWanted || !analysis || page.isStopped || page.isAnalysed || !page.canAnalyse || page.isGuessed ? null : spot;
+  if (same(next, awaited)) return;  // what is painted anew, as by an annotation, is no step
+  clearTimeout(timer);
+  awaited = next;
+  if (!next) return;
   timer = setTimeout(() => {
+    awaited = null;
     if (!page.isStopped && !page.isAnalysed) page.startAnalysis(true);
   }, FOLLOW_MS);
 }
