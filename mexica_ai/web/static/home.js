@@ -67,7 +67,7 @@ function newGame(page) {
       <div class="row">${t('a clock of persons:')} <label><input type="number" min="1" max="1440" step="any" .value=${String(form.minutes ?? '')}
         @input=${event => { form.minutes = event.target.valueAsNumber || null; }}> ${t('minutes')}</label> <label><input type="number" min="0" max="3600"
         .value=${String(form.increment ?? '')} @input=${event => { form.increment = event.target.valueAsNumber || 0; }}> ${t('s more for each turn')}</label></div>
-      <label class="row">${t('seed')} <input inputmode="numeric" pattern="[0-9]*" .value=${form.seed ?? ''} placeholder=${t('drawn')}
+      <label class="row">${t('seed')} <input inputmode="numeric" pattern="[0-9]*" maxlength="15" .value=${form.seed ?? ''} placeholder=${t('drawn')}
         @input=${event => { form.seed = event.target.value; }}></label></details>
     <button class="primary big">${t('Start')}</button></form>`;
 }

@@ -60,6 +60,7 @@ export class Page {
   /** @type {{version: number, text: string, body?: any} | null} */ checked = null;  // the turn that is looked at before it stays
   isBefore = false;
   isSending = false;
+  /** @type {number | undefined} */ numChips;  // actions of the turn that are shown
   isCalled = false;  // whether the title says that the person is to move
   isDragged = false;
   isQuiet = false;
@@ -722,7 +723,9 @@ export class Page {
   render() {
     render(view(this), find('#app'));
     document.title = this.snap ? `${this.isCalled ? `${t('Your move')} · ` : ''}${this.titleOf(this.snap.game)} · mexica-ai` : 'mexica-ai';
-    if (this.chip == null) find('.chips')?.scrollTo(9999, 0);
+    const chips = find('.chips'), count = chips?.childElementCount;
+    if (this.chip == null && count !== this.numChips) chips?.scrollTo(9999, 0);
+    this.numChips = count;
     this.paint();
     if (this.study) {
       this.study.follow(this);

@@ -77,8 +77,8 @@ export function annotationPanel(page) {
 
 /** Show the graph of the game; a click on it opens the turn. */
 export async function showGraph(host, page) {
-  const {done} = page.snap.annotation;
-  if (done) await showPicture(host, `/api/games/${page.snap.id}/shares.svg${query({done})}`);
+  const {done, seconds} = page.snap.annotation;  // those of another time are others
+  if (done) await showPicture(host, `/api/games/${page.snap.id}/shares.svg${query({done, seconds})}`);
   for (const turn of host.querySelectorAll('.turn')) {
     turn.onclick = () => page.go(Number(turn.dataset.target.slice(5)));
     turn.classList.toggle('now', turn.dataset.target === `turn:${page.at}`);

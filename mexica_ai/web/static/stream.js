@@ -22,7 +22,8 @@ export class Stream {
     let isFirst = true;
     on('state', ({snapshot}) => {
       clearTimeout(this.warning);
-      this.tries = 0;
+      this.warning = null;
+      this.since ??= performance.now();
       Object.assign(page, {isLost: false, isGone: false, isClosed: false, isCrowded: false});
       page.apply(snapshot);
       if (isFirst) page.catchUp(snapshot.analysis);
@@ -54,7 +55,9 @@ export class Stream {
     this.source?.close();
     this.source = null;
     this.tries = 0;
+    this.since = null;
     clearTimeout(this.warning);
+    this.warning = null;
     clearTimeout(this.again);
   }
 
@@ -62,7 +65,10 @@ export class Stream {
   retry(isRefused = false) {
     this.source?.close();
     this.source = null;
-    if (!this.tries) this.warning = setTimeout(() => this.page.set({isLost: true}), 2000);
+    this.warning ??= setTimeout(() => this.page.set({isLost: true}), 2000);
+    // One that is closed again and again, for there are too many, is no reason to hurry.
+    if (this.since != null && performance.now() - this.since > STEADY_MS) this.tries = 0;
+    this.since = null;
     this.tries += 1;
     clearTimeout(this.again);
     this.again = setTimeout(() => this.reconnect(isRefused), Math.min(400 * 2 ** this.tries, 15000));
@@ -81,6 +87,7 @@ export class Stream {
       else if (![401, 404].includes(error.status)) this.retry();
       else {
         clearTimeout(this.warning);
+        this.warning = null;
         page.set({isLost: false, isGone: error.status === 404});
       }
     }
