@@ -1,5 +1,6 @@
 """The configurations of wheels: cibuildwheel reads its own, the workflow is read as YAML. Nothing is built here."""
 
+import ast
 import re
 import shlex
 import subprocess
@@ -13,6 +14,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / ".github" / "workflows" / "wheels.yml"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+SCRIPT = ROOT / ".ci" / "wheel-test"
 
 
 @pytest.mark.real("processes")
@@ -51,7 +53,24 @@ def test_the_workflow_is_well_formed():
 
 @pytest.mark.real("processes")
 def test_the_script_of_the_wheels_is_a_shell_script():
-    assert subprocess.run(["sh", "-n", ROOT / ".ci" / "wheel-test"]).returncode == 0
+    assert subprocess.run(["sh", "-n", SCRIPT]).returncode == 0
+
+
+def test_the_tests_of_an_installed_wheel_find_what_they_import():
+    copied = [ROOT / path for path in re.findall(r'"\$checkout/(tests/[\w/]+\.py)"', SCRIPT.read_text())]
+    known = {"cext", "mexica_ai", "pytest", *sys.stdlib_module_names, *(path.stem for path in copied)}
+    assert len(copied) > 1
+    for path in copied:
+        nodes = list(ast.walk(ast.parse(path.read_text())))
+        names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        names += [node.module for node in nodes if isinstance(node, ast.ImportFrom)]
+        assert {name.partition(".")[0] for name in names} <= known, path
+
+
+def test_the_tools_of_an_installed_wheel_are_those_of_the_project():
+    required = {*PROJECT["build-system"]["requires"], *PROJECT["project"]["optional-dependencies"]["test"]}
+    (tools,) = re.findall(r"pip install --quiet ('pytest.*)", SCRIPT.read_text())
+    assert set(shlex.split(tools)) <= required
 
 
 def test_the_workflow_says_of_each_system_where_it_has_run():
