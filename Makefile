@@ -174,10 +174,10 @@ SECONDS ?= 60
 fuzz: .venv-fuzzer/.installed
 	.ci/fuzz $(DOOR) --seconds $(SECONDS)
 
-# The source archive and a wheel for this processor, in dist/.
+# The source archive, in dist/.
 dist: install
 	rm -rf dist
-	$(BIN)/python -m build --quiet --no-isolation --outdir dist
+	$(BIN)/python -m build --quiet --sdist --no-isolation --outdir dist
 	$(BIN)/python -m twine check --strict dist/*
 
 # A portable wheel, installed and tested outside the checkout.
@@ -193,4 +193,5 @@ wheel-manylinux:
 # Removes all that was built.
 clean:
 	rm -rf build dist $(VENV) .venv-* *.egg-info
+	rm -f mexica_ai/v1/*_pb2*
 	find cext tests/games -name '*.c' -delete -o -name '*.so' -delete -o -name built.json -delete

@@ -115,6 +115,12 @@ def test_the_image_checks_its_health_by_the_command():
     assert "--check-health" in serve.DESCRIPTION
 
 
+def test_the_image_and_the_citation_have_the_version():
+    (image,) = manifests()["Kustomization"]["images"]
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"]
+    assert cited == image["newTag"] == PROJECT["project"]["version"]
+
+
 # ---- compose
 
 
