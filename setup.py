@@ -235,9 +235,17 @@ class BuildPy(build_py):
 
     def run(self):
         self.generate_protobuf()
+        if not self.editable_mode:
+            self.remove_copies()
         super().run()
         if not self.editable_mode:  # in a checkout the page finds them where they are
             self.copy_examples()
+
+    def remove_copies(self):
+        """Delete the files of the last build that are copied anew, for some may have been deleted since then."""
+        for path in sorted(Path(self.build_lib).rglob("*")):
+            if path.is_file() and path.suffix != ".so":
+                path.unlink()
 
     def copy_examples(self):
         """Put the examples into the package of the page."""

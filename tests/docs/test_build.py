@@ -84,6 +84,19 @@ def put(tmp_path, monkeypatch, build_script):
     return command.copy_extensions_to_source
 
 
+def test_a_module_that_was_deleted_is_not_packed_again(build_script, tmp_path, monkeypatch):
+    for name in ("one/__init__.py", "lib/one/deleted.py", "lib/one/compiled.so"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(build_script["BuildPy"], "generate_protobuf", lambda self: None)
+    command = build_script["BuildPy"](setuptools.Distribution({"packages": ["one"], "script_name": "setup.py"}))
+    command.build_lib = "lib"
+    command.ensure_finalized()
+    command.run()
+    assert {path.name for path in (tmp_path / "lib" / "one").iterdir()} == {"__init__.py", "compiled.so"}
+
+
 def test_a_build_takes_the_place_of_newer_modules_of_another(put, tmp_path):
     put()
     built = json.loads((tmp_path / "cext" / "built.json").read_text())
