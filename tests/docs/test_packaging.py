@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from setuptools.command.egg_info import FileList
 
 from mexica_ai.cli.main import COMMANDS
 
@@ -198,3 +199,26 @@ def test_the_source_archive_holds_what_its_tests_need(tmp_path):
     of_the_checkout = {".gitignore", ".gitattributes", ".dockerignore"}
     assert set(tracked.stdout.split()) - held <= of_the_checkout
     assert not [name for name in held if name.endswith((".so", ".c", ".pyc", "built.json"))]
+
+
+def test_the_source_archive_leaves_out_what_git_ignores(tmp_path, monkeypatch):
+    ignored = (
+        "benchmarks/results/games/mexica-levels-1/mexica-1.jsonl",
+        "benchmarks/results/games/mexica-2-ladder-1.jsonl",
+        "examples/clients/go/go.sum",
+        "examples/clients/go/v1/game.pb.go",
+        "examples/clients/node/node_modules/a/index.js",
+        "examples/clients/typescript/gen/game.ts",
+        "examples/clients/typescript/node_modules/a/index.js",
+        "examples/clients/typescript/out/best_turn.js",
+        "examples/deploy/secrets/tokens",
+        "examples/plugin_game/build/a.txt",
+    )
+    for name in ignored:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+    files = FileList()
+    for line in (ROOT / "MANIFEST.in").read_text().splitlines():
+        files.process_template_line(line)
+    assert files.files == []
