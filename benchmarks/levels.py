@@ -72,6 +72,7 @@ def measure(args, level):
     engine = found["engines"][0]
     return {
         "level": level,
+        "journal": journal.name,
         "games": found["games_counted"],
         "share": engine["share"],
         "elo": engine["elo"],

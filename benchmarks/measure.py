@@ -35,7 +35,7 @@ from pathlib import Path
 import strength
 from common import describe_machine, positive
 from freeze import freeze
-from levels import ANCHORED
+from levels import ANCHORED, TOP
 from plan import PLAN, ROOT, is_of_levels_now, read_plan, settings_of
 
 import mexica_ai as ai
@@ -222,13 +222,14 @@ def measure_levels(step, args):
         raise StepError(f"levels.py ended with exit code {code}")
     found = json.loads(output)
     rows = [
-        {key: row[key] for key in ("level", "games", "elo")}
+        {key: row[key] for key in ("level", "games", "elo", "journal")}
         | {"settings": settings_of(row["level"] or ANCHORED, step.game)}
         for row in found
     ]
     builds = sorted({build for row in found for build in row["builds"]})
     check_builds(step, builds)
-    save(step, args, command, {"levels": rows, "build": "; ".join(builds)})
+    content = {"top": step.plan.get("top", TOP), "levels": rows, "build": "; ".join(builds)}
+    save(step, args, command, content)
     for path in step.journal.glob("*.jsonl"):
         pack(path)
 

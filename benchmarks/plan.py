@@ -96,8 +96,10 @@ class Step:
         if (result["kind"], result["game"], result["weights"]) != (self.kind, self.game, self.weights):
             return 0
         if self.kind == "levels":
+            if not is_of_levels_now(result) or result.get("top", TOP) != self.plan.get("top", TOP):
+                return 0
             games = {each["level"]: each["games"] for each in result["levels"]}
-            return min(games.get(level, 0) for level in range(HIGHEST + 1)) if is_of_levels_now(result) else 0
+            return min(games.get(level, 0) for level in range(HIGHEST + 1))
         if self.kind in ("match", "ladder") and not self._is_of(result):
             return 0
         return result["games"]
@@ -203,8 +205,13 @@ def is_of_levels_now(result):
     """Return whether a result is of the levels as they are, with the weights that ship."""
     if result["kind"] != "levels" or result["weights"] != registry.get(result["game"]).weights().version:
         return False
-    given = {each["level"]: each["settings"] for each in result["levels"] if "settings" in each}
-    return all(settings == settings_of(level or ANCHORED, result["game"]) for level, settings in given.items())
+    game, top = result["game"], result.get("top", TOP)
+    # The name of its journal tells of all that decides how a pair plays; earlier results have none.
+    return all(
+        each.get("settings") in (None, settings_of(each["level"] or ANCHORED, game))
+        and each.get("journal") in (None, journal_name(game, each["level"], top))
+        for each in result["levels"]
+    )
 
 
 def settings_of(level, game):

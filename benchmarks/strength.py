@@ -79,8 +79,12 @@ SHAPES = {
         "rival?": str,  # in words, where the spec of the others does not say it
     },
     "levels": HEAD
-    | {"build?": str}
-    | {"levels": [{"level": int, "games": int, "elo": [Nullable(float)], "settings?": [Nullable(float)]}]},
+    | {"build?": str, "top?": int}  # iterations of level 10
+    | {
+        "levels": [
+            {"level": int, "games": int, "elo": [Nullable(float)], "settings?": [Nullable(float)], "journal?": str}
+        ]
+    },
     "ladder": {key: shape for key, shape in HEAD.items() if key not in ("commit", "machine")}
     | {
         "players": int,

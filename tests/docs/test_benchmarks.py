@@ -385,7 +385,7 @@ def test_levels_fit_or_do_not(monkeypatch, tmp_path, level, share, elo, fits):
     monkeypatch.setattr(levels.subprocess, "run", lambda *args, **options: answer)
     row = levels.measure(argparse.Namespace(game="nim", journals=tmp_path, blocks=2, top=9, concurrency=1), level)
     known = {"level": level, "games": 4, "share": share, "elo": elo, "iterations": 9, "builds": ["one"]}
-    assert row == known | {"fits": fits}
+    assert row == known | {"fits": fits, "journal": levels.journal_name("nim", level, 9)}
     (line,) = levels.table(argparse.Namespace(game="nim"), [row]).splitlines()[2:]
     assert line.count("|") == 6
     assert "None" not in line

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from mexica_ai.analysis import levels
 from mexica_ai.io.errors import MexicaAIError
 
 pytestmark = pytest.mark.usefixtures("shipped_weights")
@@ -102,6 +103,21 @@ def test_a_result_counts_by_weights_engines_and_games(measure, tmp_path):
         {"engines": ["mcts,iterations=3,threads=1", "greedy"]},
     ):
         assert step.result([result | change]) is None
+
+
+def test_levels_count_by_all_that_decides_how_they_play(measure, tmp_path, monkeypatch):
+    def step(top=""):
+        (tmp_path / "plan.toml").write_text(f'[[step]]\nkind = "levels"\ngames = ["coatl"]\nblocks = 2\n{top}')
+        return measure["read_plan"](tmp_path / "plan.toml", tmp_path)[0]
+
+    journal_name = measure["is_of_levels_now"].__globals__["journal_name"]
+    rows = [{"level": level, "games": 4, "journal": journal_name("coatl", level)} for level in range(11)]
+    result = {"kind": "levels", "game": "coatl", "weights": step().weights, "levels": rows}
+    assert step().result([result]) is result
+    assert step("top = 400").result([result]) is None
+    assert step("top = 400").result([result | {"top": 400}]) is None  # the journal is of another one
+    monkeypatch.setitem(levels.NARROW, "exploration", 0.5)
+    assert step().result([result]) is None
 
 
 def test_a_rating_list_counts_by_its_engines(measure, tmp_path):
