@@ -3,6 +3,7 @@
 import re
 import shlex
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,12 @@ def test_scripts_have_one_style(script):
     assert f"Usage: {script.name}" in head
     if first == "#!/bin/sh":
         assert re.search(r"^set -eu$", text, re.MULTILINE)
+
+
+def test_ruff_reads_the_scripts_in_python():
+    ruff = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]
+    scripts = [script for script in SCRIPTS if script.read_text().startswith("#!/usr/bin/env python3\n")]
+    assert ruff["extend-include"] == [f".ci/{script.name}" for script in scripts]
 
 
 @pytest.mark.real("processes")
