@@ -28,6 +28,9 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = Path(sysconfig.get_path("scripts"))
 PAGES = ["README.md", "cext/README.md", "mexica_ai/README.md", "benchmarks/README.md"]
 PAGES += sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md"))
+# Their links are checked, no more.
+LINKING = ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "tests/fuzz/README.md", "examples/plugin_game/README.md"]
+LINKING += [f"examples/clients/{name}/README.md" for name in ("go", "node", "typescript")]
 SEARCH_S = 0.1  # replaces the time limits of the examples
 # Commands that are not run, by how they begin: set-up and long runs, tools of others, and the server, which a
 # fixture runs.
@@ -251,7 +254,7 @@ def test_excerpts_stand_in_their_files(page):
             assert is_there, f"{page}:{number}: not in {path.name}: {line}"
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", PAGES + LINKING)
 def test_links_lead_somewhere(page):
     text = re.sub(r"^( *)```.*?^\1```$", "", (ROOT / page).read_text(), flags=re.DOTALL | re.MULTILINE)
     for target in re.findall(r"\]\(([^)]+)\)", text):

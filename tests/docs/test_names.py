@@ -60,7 +60,7 @@ print(json.dumps([early, names]))
 
 
 @pytest.mark.real("processes")
-def test_every_module_can_be_imported_first():
+def test_each_module_of_the_library_can_be_imported_first():
     done = subprocess.run([sys.executable, "-P", "-c", ALONE], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     early, names = json.loads(done.stdout)

@@ -122,6 +122,11 @@ def test_the_files_with_a_share_of_the_time_are_there():
     assert [name for name in real.SHARES if not (TESTS / name).is_file()] == []
 
 
+def test_the_files_that_one_worker_runs_are_there(pytestconfig):
+    undivided = pytestconfig.pluginmanager.get_plugin(str(TESTS / "conftest.py")).UNDIVIDED
+    assert [name for name in undivided if not (TESTS / name).is_file()] == []
+
+
 def test_at_most_a_twentieth_of_all_tests_has_the_mark(pytestconfig):
     if real.COUNTS not in pytestconfig.stash:
         pytest.skip("a part of the tests runs")
