@@ -26,7 +26,7 @@ Examples:
   mexica-ai perft game.json --depth 2 --divide
 """
 
-MAX_DEPTH = 32  # of cext.core.contract.perft
+MAX_DEPTH = 32  # the deepest that cext.core.contract.perft counts
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ export {html, nothing, render, svg};
 const policy = globalThis.trustedTypes?.createPolicy('board', {createHTML: text => text}) ?? {createHTML: text => text};
 
 /** A failed request: `status` (0: no response), `reason`, `violations`, `snapshot`; `detail`: its message with paths. */
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(status, body) {
     const {message: detail, ...more} = body ?? {};
     super(more.words || detail || t('The server answers {status}.', {status}));

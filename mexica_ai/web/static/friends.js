@@ -48,7 +48,7 @@ function ring() {
 // --- who is there
 
 /** Seconds as people read them. */
-export function timeLeft(seconds) {
+function timeLeft(seconds) {
   if (seconds < 10) return `0:0${Math.floor(seconds)}.${Math.floor(10 * seconds) % 10}`;
   const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, Math.floor(seconds) % 60];
   const two = number => String(number).padStart(2, '0');

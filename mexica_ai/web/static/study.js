@@ -48,7 +48,7 @@ export function kept(page) {
 }
 
 /** Go to a place of a line: after so many turns of the game, along the line. */
-export function goLine(page, path, number) {
+function goLine(page, path, number) {
   const found = lineOf(page, path) && along(page, path);
   if (!found || number <= found.at) page.go(number);
   else {
@@ -164,7 +164,7 @@ let isLeaving = false;  // until the browser has gone back
 let writing;  // browsers do not take many changes a second
 
 /** Open the place of the address. */
-export function openPlace(page) {
+function openPlace(page) {
   const [, number, path = ''] = location.hash.match(/^#review(?:\/(\d{1,6})(?:\/([\d.]{1,99}))?)?$/) ?? [];
   if (!location.hash.startsWith('#review')) page.set({mode: 'play', line: [], peek: null});
   else if (number) goLine(page, path, Number(number));
