@@ -60,7 +60,7 @@ export class Page {
   /** @type {{version: number, text: string, body?: any} | null} */ checked = null;  // the turn that is looked at before it stays
   isBefore = false;
   isSending = false;
-  /** @type {number | undefined} */ numChips;  // actions of the turn that are shown
+  /** @type {number | undefined} */ numChips;
   isCalled = false;  // whether the title says that the person is to move
   isDragged = false;
   isQuiet = false;
@@ -153,7 +153,7 @@ export class Page {
       return;
     }
     const {turns, draft, entries} = snapshot;
-    // Behind the curtain of a handover a page has no turns: whoever opens it hears what the others have played.
+    // Behind the curtain of a handover there are no turns.
     const known = old && old.handover == null ? old.turns.length : turns.length;
     // The first turn that is not as it was: the game has gone back, and perhaps as far again on another way.
     const split = old ? old.turns.findIndex(({actions}, index) => !same(actions, turns[index]?.actions)) : -1;
@@ -176,7 +176,7 @@ export class Page {
       this.seeAll();
     }
     const fresh = turns.slice(known);
-    const heard = old && old.handover != null && snapshot.handover == null ? answers(snapshot).map(index => turns[index]) : fresh;
+    const heard = old?.handover != null && snapshot.handover == null ? answers(snapshot).map(index => turns[index]) : fresh;
     const told = heard.map(({seat, words}) => `${nameOf(this, seat)}: ${words}`);
     if (heard.length) told.push(standing(this, heard.at(-1).scores));
     if (isEnded) told.push(result(this));

@@ -3,7 +3,7 @@
 import {query, request, say, settings} from './api.js';
 import {language, t} from './words.js';
 
-const STEADY_MS = 10_000;  // a stream that has lived so long is no try any more
+const STEADY_MS = 10_000;  // the life of a stream that was no try
 
 /** The stream of a page's game. */
 export class Stream {
@@ -15,6 +15,7 @@ export class Stream {
 
   connect() {
     if (this.source || document.hidden && !settings.call) return;
+    this.since = performance.now();
     const {page} = this;
     const source = this.source = new EventSource(`/api/events${query({game: page.snap.id, viewer: page.viewer, lang: language})}`);
     const on = (name, act) => source.addEventListener(name, ({data}) => act(JSON.parse(data)));
@@ -23,7 +24,6 @@ export class Stream {
     on('state', ({snapshot}) => {
       clearTimeout(this.warning);
       this.warning = null;
-      this.since ??= performance.now();
       Object.assign(page, {isLost: false, isGone: false, isClosed: false, isCrowded: false});
       page.apply(snapshot);
       if (isFirst) page.catchUp(snapshot.analysis);
@@ -55,7 +55,6 @@ export class Stream {
     this.source?.close();
     this.source = null;
     this.tries = 0;
-    this.since = null;
     clearTimeout(this.warning);
     this.warning = null;
     clearTimeout(this.again);
@@ -66,9 +65,8 @@ export class Stream {
     this.source?.close();
     this.source = null;
     this.warning ??= setTimeout(() => this.page.set({isLost: true}), 2000);
-    // One that is closed again and again, for there are too many, is no reason to hurry.
-    if (this.since != null && performance.now() - this.since > STEADY_MS) this.tries = 0;
-    this.since = null;
+    if (performance.now() - this.since > STEADY_MS) this.tries = 0;
+    this.since = Infinity;
     this.tries += 1;
     clearTimeout(this.again);
     this.again = setTimeout(() => this.reconnect(isRefused), Math.min(400 * 2 ** this.tries, 15000));
