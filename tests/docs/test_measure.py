@@ -111,7 +111,7 @@ def test_levels_count_by_all_that_decides_how_they_play(measure, tmp_path, monke
         return measure["read_plan"](tmp_path / "plan.toml", tmp_path)[0]
 
     journal_name = measure["is_of_levels_now"].__globals__["journal_name"]
-    rows = [{"level": level, "games": 4, "journal": journal_name("coatl", level)} for level in range(11)]
+    rows = [{"level": level, "games": 4, "journal": journal_name("coatl", level, 8_000)} for level in range(11)]
     result = {"kind": "levels", "game": "coatl", "weights": step().weights, "levels": rows}
     assert step().result([result]) is result
     assert step("top = 400").result([result]) is None

@@ -3,7 +3,8 @@
 from libc.stdint cimport uint32_t
 
 from cext.core.search.atomics cimport atomic_load_u32
-from cext.core.search.graph cimport NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges, graph_find, graph_num_edges
+from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges, graph_find,
+                                     graph_num_edges)
 from cext.core.search.worker cimport search_key
 from cext.core.contract.types cimport CHANCE
 

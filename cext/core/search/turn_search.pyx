@@ -166,10 +166,11 @@ cdef class TurnSearch:
         dict
             ``candidates`` (list of dict: ``actions``, ``visits``, ``value``, ``expected_scores``, ``prior``,
             ``line``; of `Search` also ``forecast``, the standard errors ``value_error`` and ``expected_scores_error``,
-            and ``is_proved``: whether the outcome of best play after it is known), ``iterations``, ``nodes``, ``seconds``, ``stop_reason`` (empty while running),
-            ``distinct_turns`` (distinct end-of-turn states reached), ``memory_bytes``, ``threads``, ``seed``,
-            ``first_actions`` (list of dict: ``action``, ``visits``, ``prior``, ``value``,
-            ``is_proved``; those with visits, most visited first; empty if the search does not tell).
+            and ``is_proved``: whether the outcome of best play after it is known), ``iterations``, ``nodes``,
+            ``seconds``, ``stop_reason`` (empty while running), ``distinct_turns`` (distinct ends of the turn that were
+            reached), ``memory_bytes``, ``threads``, ``seed``, ``first_actions`` (list of dict: ``action``, ``visits``,
+            ``prior``, ``value``, ``is_proved``; those with visits, most visited first; empty if the search does not
+            tell).
 
         Raises
         ------
