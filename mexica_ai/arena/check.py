@@ -380,14 +380,14 @@ class _Program:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            bufsize=0,  # of a buffered pipe, `close` waits for the thread that reads
             start_new_session=True,
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         assert self._process.stderr is not None
-        self._input = self._process.stdin
-        self._output = cast(io.BufferedReader, self._process.stdout)
-        self._error_output = cast(io.BufferedReader, self._process.stderr)
+        self._input = io.BufferedWriter(cast(io.FileIO, self._process.stdin))
+        self._output, self._error_output = self._process.stdout, self._process.stderr
         self._lines: queue.Queue[bytes | _Violation | None] = queue.Queue()
         self._rest = b""  # of its output, after the last newline
         self._errors = b""
@@ -470,14 +470,14 @@ class _Program:
         may_kill = kill_group(self._process.pid)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(None if may_kill else EXIT_TIMEOUT_S)
-        for thread in self._threads:
+        self.close_input()
+        for thread, pipe in zip(self._threads, (self._output, self._error_output), strict=True):
             thread.join(EXIT_TIMEOUT_S)
-        for pipe in (self._input, self._output, self._error_output):
-            with contextlib.suppress(OSError):
+            if not thread.is_alive():  # else a child in a session of its own has kept the other end
                 pipe.close()
 
     def _read(self) -> None:
-        while chunk := self._output.read1(READ_BYTES):
+        while chunk := self._output.read(READ_BYTES):
             *lines, self._rest = (self._rest + chunk).split(b"\n")
             for line in lines:
                 self._lines.put(line)
@@ -487,7 +487,7 @@ class _Program:
         self._lines.put(None)
 
     def _read_errors(self) -> None:
-        while chunk := self._error_output.read1(STDERR_BYTES):
+        while chunk := self._error_output.read(STDERR_BYTES):
             self._errors = (self._errors + chunk)[-STDERR_BYTES:]
 
 

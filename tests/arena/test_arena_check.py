@@ -1,7 +1,9 @@
 """`mexica-ai arena check`: a program that keeps to the protocol passes, and each violation is found by its check."""
 
 import json
+import os
 import shlex
+import signal
 import sys
 
 import pytest
@@ -20,6 +22,12 @@ def say(answer):
 
 if kind == "dies":
     sys.exit("out of cheese")
+if kind == "leaves" and os.fork() == 0:  # a child that is not found, which keeps the pipes
+    os.setsid()
+    with open(sys.argv[0] + ".left", "a") as file:
+        print(os.getpid(), file=file)
+    time.sleep(30)
+    os._exit(0)
 while line := os.read(0, 1 << 16).decode():
     for text in line.splitlines():
         try:
@@ -138,6 +146,15 @@ def test_without_a_greeting_there_is_nothing_to_check(run, kind, mentions, monke
     assert list(found) == ["greeting"]
     assert found["greeting"]["status"] == "FAILED"
     assert mentions in found["greeting"]["detail"]
+
+
+def test_a_child_that_keeps_the_pipes_does_not_hold_up_the_checks(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(check, "EXIT_TIMEOUT_S", 0.3)
+    code, found = run("leaves", "--margin", 30)
+    assert code == 0
+    assert list(found) == NAMES
+    for pid in (tmp_path / "program.py.left").read_text().split():
+        os.kill(int(pid), signal.SIGKILL)  # raises if the checks have waited for its end
 
 
 def test_what_the_arena_does_without_is_a_note(run):
