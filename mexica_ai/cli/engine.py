@@ -100,9 +100,20 @@ class _Server:
         self._played: tuple[Position, list[str]] | None = None  # the last position, and the answer to it
         self._table = ("", 0)  # name and number of seats of this game
         self._lock = threading.Lock()  # guards _unanswered
+        self._problem: str | None = None  # why the input could not be read on
 
     def read(self, fd: int) -> None:
         """Queue requests until the input ends. A stop applies to all requests not answered yet."""
+        try:
+            os.set_blocking(fd, True)  # the parent may have left it otherwise
+            self._queue(fd)
+        except OSError as error:
+            self._problem = error.strerror
+        finally:
+            self._stop_all()
+            self._waiting.put(None)
+
+    def _queue(self, fd: int) -> None:
         for line in _lines(fd):
             if len(line) > MAX_LINE:
                 request = _Request(error=f"request: a line of more than {MAX_LINE} bytes")
@@ -115,8 +126,6 @@ class _Server:
             with self._lock:
                 self._unanswered.add(request.stop)
             self._waiting.put(request)
-        self._stop_all()
-        self._waiting.put(None)
 
     def _stop_all(self) -> None:
         with self._lock:
@@ -124,7 +133,7 @@ class _Server:
                 stop.set()
 
     def answer(self) -> None:
-        """Answer queued requests until the input ends."""
+        """Answer queued requests until the input ends; raise NotationError if it cannot be read, UNREADABLE_FILE."""
         while (request := self._waiting.get()) is not None:
             self._engine.rest()
             if request.is_stop:
@@ -138,6 +147,8 @@ class _Server:
             with self._lock:
                 self._unanswered.discard(request.stop)
             self._ponder()
+        if self._problem:
+            raise NotationError(f"cannot read standard input: {self._problem}", reason="UNREADABLE_FILE")
 
     def _ponder(self) -> None:
         """Let the engine think on after the turn that was just answered, if nothing waits and its spec says so."""

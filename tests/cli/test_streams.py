@@ -6,6 +6,7 @@ import io
 import os
 import signal
 import sys
+import threading
 from pathlib import Path
 from types import ModuleType
 
@@ -63,6 +64,23 @@ def test_an_input_that_is_closed_is_empty(monkeypatch, capsys, command, code):
     err = capsys.readouterr().err
     assert err.count("\n") == (code != 0)
     assert err == "" or err.startswith("mexica-ai: error: standard input: ")
+
+
+def test_an_input_that_cannot_be_read_ends_the_engine(monkeypatch, capsys):
+    with open(os.devnull, "w") as unreadable:
+        monkeypatch.setattr(sys, "stdin", unreadable)
+        assert main(["engine"]) == 2
+    assert capsys.readouterr().err == f"mexica-ai: error: cannot read standard input: {os.strerror(errno.EBADF)}\n"
+
+
+def test_the_engine_waits_for_an_input_that_does_not_block(monkeypatch, capsys):
+    reader, writer = os.pipe()
+    os.set_blocking(reader, False)
+    threading.Timer(0.2, lambda: (os.write(writer, b'{"hello": 1}\n'), os.close(writer))).start()
+    with os.fdopen(reader) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert main(["engine"]) == 0
+    assert '"hello": 1' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
