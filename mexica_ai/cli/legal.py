@@ -79,7 +79,7 @@ def show_actions(actions: list[str], as_json: bool) -> None:
     """Print legal actions."""
     if as_json:
         print(json.dumps(actions))
-    else:
+    elif actions:
         terminal.say(*actions)
 
 

@@ -24,6 +24,8 @@ from mexica_ai.io.terminal import MAX_MESSAGE
 
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # not of sockets
 EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
+# Reasons of a SearchError that bad input has, beside those that begin with INVALID_.
+_BAD_INPUT = {"NOT_RESTRICTABLE", "NO_FIRST_ACTION", "BAD_AFFINITY", "NO_ACTION_IDS", "NO_ACTION_FEATURES"}
 
 EPILOG = """\
 A POSITION is a file (JSON or the compact form), the compact form itself, or -
@@ -153,8 +155,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except MexicaAIError as error:
         terminal.tell(f"error: {error}")
-        is_failure = isinstance(error, SearchError) and not error.reason.startswith("INVALID_")
-        return EXIT_FAILURE if is_failure else EXIT_BAD_INPUT
+        is_bad_input = error.reason.startswith("INVALID_") or error.reason in _BAD_INPUT
+        return EXIT_FAILURE if isinstance(error, SearchError) and not is_bad_input else EXIT_BAD_INPUT
     except MemoryError:
         terminal.tell("error: out of memory")
         return EXIT_FAILURE

@@ -80,7 +80,7 @@ def _is_blank(entry: tuple[int, bytes]) -> bool:
 
 
 def _is_record(text: bytes) -> bool:
-    return isinstance(record := _parse(text), dict) and "turns" in record
+    return isinstance(record := _parse(text), dict) and {"start", "turns"} <= record.keys()
 
 
 def _parse(text: bytes) -> Any:

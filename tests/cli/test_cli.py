@@ -147,6 +147,12 @@ def test_a_bad_position_is_bad_input_and_named(cli, command, text, mentions):
     assert "standard input: " in cli.err
 
 
+def test_first_actions_that_leave_nothing_to_search_are_bad_input(cli, game):
+    avoided = [word for action in cli.json("legal", game, "--json") for word in ("--avoid", action)]
+    assert "leave no action" in cli.refused("best", game, *avoided)
+    assert "uct" in cli.refused("best", game, "--engine", "uct", *avoided[:2])
+
+
 @pytest.mark.parametrize("command", ["best", "analyze"])
 def test_a_finished_game_has_no_turn(cli, over, command):
     assert "the game is over" in cli.refused(command, over)
@@ -400,6 +406,13 @@ def test_legal_of_a_file(cli, game):
     assert cli.json("legal", game, "--json") == ["place G7", "place H6", "place H8", "place I7"]
 
 
+def test_legal_prints_nothing_where_nothing_is_legal(cli, game, over):
+    for args in ((over,), (game, "--after", "place G7")):
+        assert cli("legal", *args) == 0
+        assert cli.out == ""
+        assert cli.json("legal", *args, "--json") == []
+
+
 def test_legal_of_a_stream_answers_every_line_in_its_place(cli):
     good = json.dumps(NIM)
     over = json.dumps({**NIM, "piles": [0]})
@@ -475,6 +488,10 @@ def test_replay_takes_a_single_record_over_several_lines(cli, tmp_path):
     path.write_text(json.dumps(RECORD, indent=2))
     assert cli("replay", path) == 0
     assert cli.out == f"{path}:1: scores 0 1; winner: seat 1; 2 turns\n"
+    # A variation on a line of its own is an object with turns, too.
+    variation = json.dumps({"at": 0, "turns": [["take 1 2"]]})
+    path.write_text(json.dumps(RECORD)[:-1] + f',\n"variations": [\n{variation}\n]}}')
+    assert cli("replay", path) == 0
     path.write_text("\n" + json.dumps(RECORD, indent=2)[:-5])
     assert f"{path}:2: $: expected JSON" in cli.refused("replay", path)
     text = (ROOT / "docs" / "formats.md").read_text()
