@@ -103,6 +103,12 @@ def game_options(args: argparse.Namespace) -> dict[str, Any]:
     return given
 
 
+def is_given(args: argparse.Namespace) -> bool:
+    """Return whether an option that deals a game is given; of a command that sets no default."""
+    options = (option.name for game in registry.names() for option in registry.get(game).starts.options)
+    return any(getattr(args, name) is not None for name in ("game", "players", "seed", *options))
+
+
 def _max_players() -> int:
     return max(registry.get(name).rules.max_players for name in registry.names())
 

@@ -22,6 +22,8 @@ from mexica_ai.cli import common, new, report
 from mexica_ai.cli.records import read_record, read_records
 from mexica_ai.engines import Engine, make_engine, parse_spec
 from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec
+from mexica_ai.game import registry
+from mexica_ai.game.move_text import is_move_text
 from mexica_ai.game.position import Position, new_game
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.records import parse_record, position_at
@@ -67,6 +69,11 @@ HINT_S, ANALYSE_S = 1.0, 2.0
 _ROWS = 12  # lines of legal actions that are listed
 _MAX_LINE = 100_000  # characters of a line that is piped in
 _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
+# Keys of a record that a game which goes on keeps, or sets itself.
+_KEPT = {
+    *("game", "version", "start", "turns", "scores", "winners", "termination", "engines", "build"),
+    *("comment", "comments", "variations"),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -101,6 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_threads_option(parser, common.PLAY_CORES)
     parser.add_argument("--last", action="store_true", help="go on with the game that was kept there last")
     new.add_deal_options(parser)
+    parser.set_defaults(game=None, players=None)  # so that it shows whether they are given
 
 
 def _seats(text: str) -> list[int]:
@@ -119,12 +127,15 @@ def _seat_engine(text: str) -> tuple[int, str]:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
+    is_dealt = new.is_given(args)
     if args.last:
-        if args.source is not None or args.record is not None or args.seed is not None or new.game_options(args):
+        if args.source is not None or args.record is not None or is_dealt:
             problem = "--last: expected no FILE, no --record and no options of a new game beside it"
             raise NotationError(problem, reason="BAD_USAGE")
         args.source = _last_game()
         args.record = None if _has_more(args.source) else args.source
+    elif args.source is not None and is_dealt:
+        raise NotationError("FILE: expected no options of a new game beside it", reason="BAD_USAGE")
     position, lines = _start(args)
     mover = position.to_move if position.to_move is not None else 0
     chosen = dict(args.seat)
@@ -138,24 +149,43 @@ def run(args: argparse.Namespace) -> int:
     if problem := files.problem_of(record):
         advice = "" if args.record else "; expected a folder of yours, or --record FILE"
         raise NotationError(f"--record: cannot write {record!r}: {problem}{advice}", reason="BAD_USAGE")
-    if _has_something_else(record, args.source) or (Path(record).is_file() and _has_more(record)):
+    if _has_something_else(record, args.source):
         raise NotationError(
             f"--record: {record!r} exists already; expected a new file, or `mexica-ai play {record}` to go on with it",
             reason="BAD_USAGE",
         )
+    if Path(record).is_file() and _has_more(record):
+        raise NotationError(
+            f"--record: {record!r} holds more than the record of the game that goes on would; expected a new file",
+            reason="BAD_USAGE",
+        )
+    specs = _engine_specs(args, position, persons, chosen)
     with contextlib.ExitStack() as stack:
         engines = {}
-        for seat in range(position.players):
-            if seat not in persons:
-                spec = _at_level(parse_spec(chosen.get(seat, args.engine)), position.game, args)
-                defaults: dict[str, Any] = {"time": args.time or 1.0}
-                if "threads" in KINDS[spec.kind].keys:
-                    defaults["threads"] = common.threads_of(args, spec)
-                engines[seat] = stack.enter_context(make_engine(spec, **defaults))
+        for seat, spec in specs.items():
+            defaults: dict[str, Any] = {"time": args.time or 1.0}
+            if "threads" in KINDS[spec.kind].keys:
+                defaults["threads"] = common.threads_of(args, spec)
+            engines[seat] = stack.enter_context(make_engine(spec, **defaults))
         threads = args.threads or AUTO
         adviser = stack.enter_context(make_engine(parse_spec(f"mcts,threads={threads}")))
         Talk(Session(position, engines, record, lines), adviser, record).play()
     return 0
+
+
+def _engine_specs(
+    args: argparse.Namespace, position: Position, persons: list[int], chosen: dict[int, str]
+) -> dict[int, EngineSpec]:
+    """Return the specs of the seats that engines play; raise NotationError if a level is given and none takes it."""
+    specs = {
+        seat: _at_level(parse_spec(chosen.get(seat, args.engine)), position.game, args)
+        for seat in range(position.players)
+        if seat not in persons
+    }
+    if (args.level or args.elo) and not any("level" in KINDS[spec.kind].keys for spec in specs.values()):
+        option = "--level" if args.level else "--elo"
+        raise NotationError(f"{option}: no engine of the game has levels", reason="BAD_USAGE")
+    return specs
 
 
 def _at_level(spec: EngineSpec, game: str, args: argparse.Namespace) -> EngineSpec:
@@ -169,7 +199,8 @@ def _at_level(spec: EngineSpec, game: str, args: argparse.Namespace) -> EngineSp
 def _start(args: argparse.Namespace) -> tuple[Position, Line | None]:
     """Return the position of a file, with its history and its lines if that is a record, or a new game."""
     if args.source is None:
-        return new_game(args.game, players=args.players, seed=args.seed, **new.game_options(args)), None
+        args.game = args.game or registry.DEFAULT
+        return new_game(args.game, players=args.players or 2, seed=args.seed, **new.game_options(args)), None
     try:
         return common.read_position(args.source), None
     except MexicaAIError as error:
@@ -190,11 +221,15 @@ def _has_something_else(record: str, source: str | None) -> bool:
 
 
 def _has_more(path: str) -> bool:
-    """Return whether a file of a game has what a game that goes on would not keep: other records, or evaluations."""
+    """Return whether a file of a game has what a game that goes on would not keep: other records, keys, or its form."""
     with contextlib.suppress(MexicaAIError):
         found = [text for _, text in itertools.islice(read_records(path), 2)]
-        return len(found) > 1 or any("evaluations" in parse_record(text) for text in found)
+        return len(found) > 1 or any(is_move_text(text) or _has_other_keys(parse_record(text)) for text in found)
     return False  # a position
+
+
+def _has_other_keys(record: object) -> bool:
+    return isinstance(record, dict) and "turns" in record and not record.keys() <= _KEPT
 
 
 def _folder() -> Path:
@@ -353,6 +388,8 @@ class Talk:
             return self._lines(prompt)
         except EOFError:
             raise Quit from None
+        except UnicodeDecodeError as error:
+            raise NotationError(f"standard input: not UTF-8: {error.reason}", reason="BAD_UTF8") from None
 
     def _line(self, prompt: str) -> None:
         """Read a line and do what it says."""
@@ -510,10 +547,7 @@ def _piped() -> Callable[[str], str]:
     """Return what reads the next line of standard input; the line is shown, as on a terminal."""
 
     def read(prompt: str) -> str:
-        try:
-            line = sys.stdin.readline(_MAX_LINE + 1)
-        except UnicodeDecodeError as error:
-            raise NotationError(f"standard input: not UTF-8: {error.reason}", reason="BAD_UTF8") from None
+        line = sys.stdin.readline(_MAX_LINE + 1)
         if len(line.rstrip("\n")) > _MAX_LINE:
             raise NotationError(f"standard input: a line of over {_MAX_LINE:,} characters", reason="UNREADABLE_FILE")
         if not line:

@@ -80,11 +80,12 @@ def test_a_game_that_ends_before_its_first_turn_is_kept(play):
 def test_a_record_of_another_game_is_not_overwritten(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     game = tmp_path / "game.json"
-    for text, args, code in (("", [], 0), (None, [], 2), (None, [str(game)], 0)):
+    dealt = ["--game", "nim", "--piles", "1,2"]
+    for text, args, code in (("", dealt, 0), (None, dealt, 2), (None, [str(game)], 0)):
         if text is not None:
             game.write_text(text)
         monkeypatch.setattr(sys, "stdin", io.StringIO("quit\n"))
-        assert main(["play", *args, "--game", "nim", "--piles", "1,2", "--record", "game.json"]) == code
+        assert main(["play", *args, "--record", "game.json"]) == code
     assert "'game.json' exists already; expected a new file" in capsys.readouterr().err
     assert json.loads(game.read_text())["turns"] == []
 
@@ -144,17 +145,42 @@ def test_the_record_names_the_level_that_was_played(play, capsys, option, level)
     assert [row["level"] for row in json.loads(capsys.readouterr().out)["results"]] == [level]
 
 
-@pytest.mark.parametrize("other", ["{first}\n{first}\n", "{evaluated}\n"])
+@pytest.mark.parametrize("other", ["{first}\n{first}\n", "{evaluated}\n", "{tagged}", "{moves}"])
 def test_a_file_that_has_more_than_the_game_is_not_written_over(tmp_path, monkeypatch, capsys, other):
     monkeypatch.chdir(tmp_path)
-    record = records.make_record(ai.new_game("nim", piles=[3, 4]))
+    position = ai.new_game("nim", piles=[3, 4])
+    position.push(["take 1 1"])
+    record = records.make_record(position)
     evaluations = {"time_s": None, "iterations": 5, "seed": 1, "turns": []}
-    text = other.format(first=json.dumps(record), evaluated=json.dumps(record | {"evaluations": evaluations}))
+    text = other.format(
+        first=json.dumps(record),
+        evaluated=json.dumps(record | {"evaluations": evaluations}),
+        tagged=json.dumps(record | {"tags": {"event": "club"}}, indent=1),
+        moves=ai.format_moves(record),
+    )
     Path("games.jsonl").write_text(text)
     monkeypatch.setattr(sys, "stdin", io.StringIO("quit\n"))
     assert main(["play", "games.jsonl", "--record", "games.jsonl"]) == 2
-    assert "'games.jsonl' exists already; expected a new file" in capsys.readouterr().err
+    assert "'games.jsonl' holds more than the record" in capsys.readouterr().err
     assert Path("games.jsonl").read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ("nim.json --players 2", "FILE: expected no options of a new game"),
+        ("nim.json --seed 3", "FILE: expected no options of a new game"),
+        ("nim.json --piles 1,2", "FILE: expected no options of a new game"),
+        ("--last --game coatl", "--last: expected no FILE, no --record and no options of a new game"),
+        ("nim.json --engine beam --level 3", "--level: no engine of the game has levels"),
+        ("nim.json --person 0,1 --elo 1200", "--elo: no engine of the game has levels"),
+    ],
+)
+def test_options_that_would_change_nothing_are_refused(tmp_path, monkeypatch, capsys, args, words):
+    monkeypatch.chdir(tmp_path)
+    Path("nim.json").write_text(json.dumps(ai.new_game("nim", piles=[3, 4]).to_json()))
+    assert main(["play", *args.split(), *([] if "--last" in args else ["--record", "kept.json"])]) == 2
+    assert words in capsys.readouterr().err
 
 
 def test_a_turn_is_entered_action_by_action_or_at_once(play):
@@ -419,6 +445,13 @@ def test_a_piped_line_may_have_as_many_characters_as_the_message_says(monkeypatc
     assert read("> ") == "x" * 100_000
     with pytest.raises(NotationError, match="over 100,000 characters"):
         read("> ")
+
+
+def test_a_line_on_a_terminal_that_is_not_utf_8_is_an_error():
+    talk = Talk(session(engines=()), None, "kept.json")
+    talk._lines = lambda prompt: b"\xff".decode()  # as `input` does
+    with pytest.raises(NotationError, match="standard input: not UTF-8"):
+        talk._next("> ")
 
 
 def test_a_game_without_a_file_is_kept_where_it_litters_no_folder(tmp_path, monkeypatch, capsys):
