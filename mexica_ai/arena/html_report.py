@@ -50,8 +50,6 @@ class HtmlReport:
     Parameters
     ----------
     path : str
-    *journals : str or None
-        Files of games, which it does not write over.
 
     Raises
     ------
@@ -61,8 +59,8 @@ class HtmlReport:
         The folder cannot be made.
     """
 
-    def __init__(self, path: str, *journals: str | None) -> None:
-        if problem := files.problem_of(path, *journals):
+    def __init__(self, path: str) -> None:
+        if problem := files.problem_of(path):
             raise NotationError(f"--html: cannot write {path!r}: {problem}", reason="BAD_USAGE")
         self._path = path
         self._folder = Path(path).with_suffix("").with_name(f"{Path(path).stem}-games")

@@ -141,12 +141,12 @@ def run(args: argparse.Namespace) -> int:
 def check_outputs(args: argparse.Namespace) -> None:
     """Raise an error now, before the long work, if a file cannot be written later."""
     picture.check(args)
+    files.check_distinct({"--record": args.output, "--plot": args.plot, "--html": args.html})
     for flag, path in (("--record", args.output), ("--html", args.html)):
         if path is not None and (problem := files.problem_of(path)):
             raise NotationError(f"{flag}: cannot write {path!r}: {problem}", reason="BAD_USAGE")
-    for flag, path in (("RECORD", args.record), ("--record", args.output)):
-        if None not in (path, args.html) and (args.html == path or files.is_same(args.html, path)):
-            raise NotationError(f"--html: names the file of {flag}; expected another one", reason="BAD_USAGE")
+    if args.html is not None and (args.html == args.record or files.is_same(args.html, args.record)):
+        raise NotationError("--html: names the file of RECORD; expected another one", reason="BAD_USAGE")
     if _is_record_itself(args):
         with files.open_text(args.record) as file:
             if is_move_text(file.read(HEAD)):

@@ -17,7 +17,7 @@ from mexica_ai.cli import arena_ladder, arena_show, common
 from mexica_ai.cli.arena_setup import EndTest, make_tournament, number_of_blocks, openings_of, processors_of, test_of
 from mexica_ai.engines.specs import parse_spec, seconds
 from mexica_ai.game import registry
-from mexica_ai.io import terminal
+from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError
 
 if TYPE_CHECKING:
@@ -170,6 +170,7 @@ def run(args: argparse.Namespace) -> int:
     options = TournamentOptions.of(given | vars(args))
     with common.needing("arena"):
         from mexica_ai.arena import statistics  # noqa: F401 (slow to import)
+    _check_files(options, args.journals if args.action == "report" else [])
     if options.plot:
         common.check_picture(options.plot)
     if options.standings:
@@ -177,6 +178,14 @@ def run(args: argparse.Namespace) -> int:
 
         check_standings_path(options.standings)
     return _run_report(args.journals, options) if args.action == "report" else _run_tournament(options)
+
+
+def _check_files(options: TournamentOptions, journals: list[str]) -> None:
+    """Raise NotationError if two options name one file, or one names a journal that is read."""
+    names = ("openings", "journal", "log", "standings", "html", "plot")
+    given = {f"--{name}": getattr(options, name) for name in names}
+    for path in (None, *journals):
+        files.check_distinct({"JOURNAL": path, **given})
 
 
 def _run_check(args: argparse.Namespace) -> int:
@@ -221,7 +230,7 @@ def _run_report(paths: list[str], options: TournamentOptions) -> int:
         _note(f"{count(collected.num_repeated, 'game')} {times} counted once")
     found = _print_report(options, collected, sprt)
     if options.html:
-        HtmlReport(options.html, *paths).write(games, found)
+        HtmlReport(options.html).write(games, found)
     return EXIT_FORFEITS if _rests_on_forfeits(found) else 0
 
 
@@ -242,13 +251,11 @@ def _run_tournament(options: TournamentOptions) -> int:
         raise NotationError("--resume needs --journal (see `mexica-ai arena --help`)", reason="BAD_USAGE")
     log = os.path.abspath(options.log) if options.log else None
     if log:
-        if options.journal and os.path.realpath(log) == os.path.realpath(options.journal):
-            raise NotationError("--log: names the journal; expected another file", reason="BAD_USAGE")
         check_log(log)
     num_blocks = number_of_blocks(options, tournament, openings)
     if options.cluster is None:  # a cluster starts programs on its workers, not here
         check_engines(tournament, log)
-    html = HtmlReport(options.html, options.journal, log) if options.html else None
+    html = HtmlReport(options.html) if options.html else None
     test = EndTest(sprt, options.forfeits, tournament, Luck() if options.adjust else None)
     progress, failure = _play(options, tournament, num_blocks, openings, test, log, html)
     collected = collect(((progress.tournament, record) for record in progress.records), test.luck)

@@ -87,6 +87,7 @@ def run(args: argparse.Namespace) -> int:
     from mexica_ai.arena import ladder_report
 
     picture.check(args)
+    files.check_distinct({"--html": args.html, "--plot": args.plot})
     if args.html is not None and (problem := files.problem_of(args.html)):
         raise NotationError(f"--html: cannot write {args.html!r}: {problem}", reason="BAD_USAGE")
     gathered = ladder.gather(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from typing import Any
 
 from mexica_ai.analysis.annotate import TurnEvaluation, recorded_evaluations
 from mexica_ai.analysis.grades import MARKS
 from mexica_ai.game.move_writer import format_moves
 from mexica_ai.game.position_text import TURN_SEPARATOR
-from mexica_ai.io import files
+from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import NotationError
 
 
@@ -38,9 +37,7 @@ class Converted:
     def __init__(self, args: argparse.Namespace) -> None:
         self._targets = {"--text": args.text, "--records": args.records}
         self._texts: dict[str, list[str]] = {option: [] for option, path in self._targets.items() if path is not None}
-        paths = [path for path in self._targets.values() if path is not None]
-        if len(set(paths)) < len(paths):
-            raise NotationError("--text, --records: both name one file; expected two", reason="BAD_USAGE")
+        files.check_distinct(self._targets)
         for option, path in self._targets.items():
             if path not in (None, "-") and (problem := files.problem_of(path)):
                 raise NotationError(f"{option}: cannot write {path!r}: {problem}", reason="BAD_USAGE")
@@ -72,7 +69,7 @@ class Converted:
         for option, texts in self._texts.items():
             content = ("\n" if option == "--text" else "").join(texts)
             if self._targets[option] == "-":
-                sys.stdout.write(content)
+                terminal.write(content)
             else:
                 files.replace(self._targets[option], content, option)
 

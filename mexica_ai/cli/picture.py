@@ -9,7 +9,7 @@ from pathlib import Path
 from mexica_ai.cli import common
 from mexica_ai.draw.palette import THEMES
 from mexica_ai.draw.png import MAX_SCALE, to_png
-from mexica_ai.io import files
+from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import NotationError, SearchError
 
 _FILE_THEMES = tuple(theme for theme in THEMES if theme != "page")
@@ -66,6 +66,7 @@ def check(args: argparse.Namespace) -> None:
         raise NotationError(
             f"--plot: cannot write {plot!r}; expected a name that ends in .svg or .png", reason="BAD_USAGE"
         )
+    files.check_distinct({f"--{option}": getattr(args, option, None) for option in ("svg", "png")})
     for option in ("svg", "png", "plot"):
         path = getattr(args, option, None)
         if path is None or (path, option) == ("-", "svg"):
@@ -90,7 +91,7 @@ def write(args: argparse.Namespace, picture: str) -> bool:
     if png is not None:
         files.replace(png, to_png(picture, args.scale), "--plot" if plot else "--png")
     if svg == "-":
-        print(picture)
+        terminal.write(picture + "\n")
         return True
     if svg is not None:
         files.replace(svg, picture + "\n", "--plot" if plot else "--svg")

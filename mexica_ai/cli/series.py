@@ -154,7 +154,7 @@ def _write_gif(
         played = TURN_SEPARATOR.join(turns[number - 1]) if number else "the start"
         captions.append(f"turn {number} of {total}: {played}")
     seconds = args.seconds or 1.0
-    with common.Progress("drawing") as progress, files.writing(args.gif, "--gif"):
+    with common.Progress("drawing") as progress:
 
         def tick(done: int) -> None:
             progress.count(f"drawing frame {done + 1} of {len(pictures)}", done, len(pictures))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -169,7 +170,7 @@ def problem_of(path: str, *kept: str | os.PathLike[str] | None) -> str:
     if not all(os.access(one, os.W_OK) for one in needed):
         return "no permission"
     for other in kept:
-        if other not in (None, "-") and (target == os.path.realpath(other) or is_same(path, other)):
+        if other is not None and other != "-" and _is_one(path, other):
             return "this command reads or writes it otherwise"
     return ""
 
@@ -177,6 +178,30 @@ def problem_of(path: str, *kept: str | os.PathLike[str] | None) -> str:
 def is_same(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
     """Return whether two paths are those of one file that there is."""
     return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+
+
+def check_distinct(outputs: Mapping[str, str | None]) -> None:
+    """Raise NotationError, reason BAD_USAGE, if two options name one file to write; None names none.
+
+    Parameters
+    ----------
+    outputs : mapping of str to str or None
+        The paths by the options that name them.
+    """
+    # What is no file, such as /dev/null, takes all that comes.
+    given = [
+        (option, path)
+        for option, path in outputs.items()
+        if path is not None and (os.path.isfile(path) or not os.path.exists(path))
+    ]
+    for (one, path), (two, other) in itertools.combinations(given, 2):
+        if _is_one(path, other):
+            raise NotationError(f"{one}, {two}: both name one file; expected two", reason="BAD_USAGE")
+
+
+def _is_one(path: str, other: str | os.PathLike[str]) -> bool:
+    """Return whether two paths are those of one file, which there may be later."""
+    return os.path.realpath(path) == os.path.realpath(other) or is_same(path, other)
 
 
 @contextlib.contextmanager

@@ -58,6 +58,12 @@ def say(*lines: str, flush: bool = False) -> None:
     print(*(paint(_cut(escape(line), MAX_MESSAGE)) for line in lines or [""]), sep="\n", flush=flush)
 
 
+def write(content: str) -> None:
+    """Write the content of a file to standard output, in UTF-8 whatever the terminal's encoding is."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content.encode())
+
+
 def tell(text: str) -> None:
     """Print a message on standard error, in one line."""
     print(f"mexica-ai: {shorten(text, MAX_MESSAGE)}", file=sys.stderr, flush=True)

@@ -231,15 +231,18 @@ def test_the_commands(in_process, cli, tmp_path):
     assert cli("report", journal, "--html", tmp_path / "none" / "x.html") == 2
     assert "there is no folder" in cli.err
     kept = journal.read_bytes()
-    for line in (
-        ("report", journal, "--html", journal),
-        (*args, "--journal", journal, "--resume", "--html", journal),
-        ("ladder", tmp_path, "--html", journal),
+    page = tmp_path / "x.html"
+    for words, *line in (
+        ("JOURNAL, --html: both name one file", "report", journal, "--html", journal),
+        ("JOURNAL, --standings: both", "report", tmp_path / "k.csv", "--standings", tmp_path / "k.csv"),
+        ("--journal, --html: both", *args, "--journal", journal, "--resume", "--html", journal),
+        ("--journal, --log: both", *args, "--journal", journal, "--resume", "--log", journal),
+        ("--openings, --log: both", *args, "--openings", journal, "--log", journal),
+        ("--standings, --html: both", *args, "--standings", page, "--html", page),
+        ("this command reads or writes it otherwise", "ladder", tmp_path, "--html", journal),
     ):
         assert cli(*line) == 2
-        assert "this command reads or writes it otherwise" in cli.err
-    assert cli(*args, "--journal", journal, "--resume", "--log", journal) == 2
-    assert "--log: names the journal; expected another file" in cli.err
+        assert words in cli.err
     assert journal.read_bytes() == kept
     assert cli(*args, "--journal", tmp_path / "k.jsonl", "--no-search-log") == 0
     assert all("searches" not in json.loads(line)["arena"] for line in (tmp_path / "k.jsonl").open())

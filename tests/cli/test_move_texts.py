@@ -84,6 +84,14 @@ def test_records_become_texts_and_texts_records(said, games, place):
     assert out == format_moves(RECORD)
 
 
+def test_what_is_written_to_standard_output_as_a_file_is_utf_8(monkeypatch, place):
+    record = RECORD | {"comment": "caf\u00e9 \u2014 #1"}
+    (place / "record.json").write_text(json.dumps(record))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+    assert main(["replay", "record.json", "--text", "-"]) == 0
+    assert sys.stdout.buffer.getvalue() == format_moves(record).encode()
+
+
 def test_evaluations_become_comments(said, place):
     assert said("annotate", "record.json", "--iterations", 30, "--seed", 1, "--record", "new.json")[0] == 0
     _, out, _ = said("replay", "new.json", "--text", "-")
@@ -94,7 +102,7 @@ def test_evaluations_become_comments(said, place):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        ("replay record.json --text a --records a", "both name one file"),
+        ("replay record.json --text a --records ./a", "both name one file"),
         ("replay record.json --text none/a", "--text: cannot write 'none/a': there is no folder 'none'"),
         ("show record.json --turns 1-2", "--turns: needs --svg-series or --gif"),
         ("show record.json --width 300", "--width: needs --svg-series or --gif"),
@@ -106,7 +114,9 @@ def test_evaluations_become_comments(said, place):
         ("replay record.json --records record.json", "--records: 'record.json' is one of the inputs"),
         ("replay record.json nim.json --text ./record.json", "--text: './record.json' is one of the inputs"),
         ("annotate record.json --iterations 5 --html record.json", "--html: names the file of RECORD"),
-        ("annotate record.json --iterations 5 --record a --html a", "--html: names the file of --record"),
+        ("annotate record.json --iterations 5 --record ./a --html a", "--record, --html: both name one file"),
+        ("annotate record.json --iterations 5 --html a.svg --plot a.svg", "--plot, --html: both name one file"),
+        ("show record.json --turn 1 --svg a --png ./a", "--svg, --png: both name one file"),
         ("annotate record.json --iterations 5 --record ''", "--record: cannot write '': it is no name"),
         ("show record.json --gif none/a.gif", "--gif: cannot write"),
         ("show record.json --gif a.gif --seconds 0", "'0' is not a number of seconds from 0.05 to 57"),
@@ -137,6 +147,8 @@ def test_a_game_as_a_series_and_as_one_picture(said, place):
     with Image.open(place / "a.gif") as image:
         assert (image.size[0], image.n_frames) == (200, number + 1)
     assert f"{number + 1} pictures written to all\n{number + 1} frames, 0.0 MB: a.gif\n" == out
+    code, _, err = said("show", "record.json", "--gif", "/dev/full", "--width", 200)
+    assert (code, err) == (1, "mexica-ai: error: --gif: cannot write '/dev/full': No space left on device\n")
     code, out, _ = said("show", "record.json", "--svg-series", "some", "--turns", 2)
     assert sorted(path.name for path in (place / "some").iterdir()) == names[1:3]
     # Nothing of another series stays among the pictures.
