@@ -64,7 +64,12 @@ def run(args: argparse.Namespace) -> int:
     game = _game(args.game)
     seed = SEED if args.seed is None else args.seed
     stride = args.stride or STRIDE
-    starts = None if args.players is None else [game.starts.new_state(args.players, seed)]
+    try:
+        starts = None if args.players is None else [game.starts.new_state(args.players, seed)]
+    except MexicaAIError:
+        raise
+    except Exception as error:  # of the game, which may be wrong in any way
+        return _tell("starts", _words(error), 0.0, args.json)
     code = 0
     for part, check in testing.CHECKS.items():
         code |= _report(part, args.json, lambda check=check: check(game, starts, seed=seed, stride=stride))
@@ -83,13 +88,18 @@ def _report(part: str, as_json: bool, check: Any) -> int:
     began, fault = time.monotonic(), None
     try:
         check()
-    except (AssertionError, MexicaAIError) as error:
-        fault = str(error)
     except Exception as error:  # of the game, which may be wrong in any way
-        fault = f"{type(error).__name__}: {error}"
-    seconds = round(time.monotonic() - began, 2)
+        fault = _words(error)
+    return _tell(part, fault, time.monotonic() - began, as_json)
+
+
+def _words(error: Exception) -> str:
+    return str(error) if isinstance(error, (AssertionError, MexicaAIError)) else f"{type(error).__name__}: {error}"
+
+
+def _tell(part: str, fault: str | None, seconds: float, as_json: bool) -> int:
     if as_json:
-        print(json.dumps({"part": part, "fault": fault, "seconds": seconds}))
+        print(json.dumps({"part": part, "fault": fault, "seconds": round(seconds, 2)}))
     else:
         terminal.say(f"{part}: {'good' if fault is None else fault}")
     return fault is not None

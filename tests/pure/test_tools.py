@@ -5,9 +5,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import commands
 import pytest
+
+from mexica_ai.cli.main import main
 
 pytestmark = pytest.mark.real("processes")
 
@@ -113,6 +116,16 @@ def test_the_command_checks_it(tmp_path):
     assert done.returncode == 1
     assert "rules: eights: determinize changes turn, round or scores" in done.stdout
     assert "reference: eights: the scores are" in done.stdout
+
+
+def test_a_game_that_cannot_be_dealt_is_a_fault(monkeypatch, capsys):
+    def new_state(players, seed):
+        raise IndexError("no card is left")
+
+    game = SimpleNamespace(starts=SimpleNamespace(new_state=new_state))
+    monkeypatch.setattr("mexica_ai.cli.check_game._game", lambda name: game)
+    assert main(["check-game", "faulty.py:GAME", "--players", "3"]) == 1
+    assert capsys.readouterr() == ("starts: IndexError: no card is left\n", "")
 
 
 CLIENT = """
