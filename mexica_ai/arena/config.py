@@ -69,7 +69,7 @@ def _value(action: argparse.Action, value: object) -> Any:
         return [_engine(entry, f"[{index}]") for index, entry in enumerate(value)]
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ValueError(f"given {quote(value)}; expected text or a number")
-    text = str(value)
+    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)  # such as 2e6
     found = action.type(text) if callable(action.type) else text
     if action.choices is not None and found not in action.choices:
         raise ValueError(f"given {quote(value)}; expected one of {', '.join(map(str, action.choices))}")

@@ -74,6 +74,7 @@ def add_search_options(
     threads_default: str = str(DEFAULT_THREADS),
     has_level: bool = True,
     is_remote: bool = False,
+    seed_default: str = "drawn, and reported",
 ) -> None:
     """Add the options of a search; those not given are None. `is_remote`: a server searches."""
     options = parser.add_argument_group("search")
@@ -102,7 +103,7 @@ def add_search_options(
         "--seed",
         type=argument(KEYS["seed"]),
         metavar="N",
-        help="seed of everything random, 0 to 2**63 - 1 (default: drawn, and reported)",
+        help=f"seed of everything random, 0 to 2**63 - 1 (default: {seed_default})",
     )
 
 

@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=None,
         help=f"only mistakes of this grade or worse (default: {drill.LEAST})",
     )
-    common.add_search_options(parser, "1 to solve, none to make", has_level=False)
+    common.add_search_options(parser, "1 to solve, none to make", has_level=False, seed_default="drawn")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -138,7 +138,7 @@ def _make(args: argparse.Namespace) -> int:
             found += drill.exercises_of(
                 game.record,
                 evaluations,
-                name=files.name_of(game.path),
+                name=terminal.escape(files.name_of(game.path)),  # it may be no text in UTF-8
                 game=game.number,
                 seats=game.seats,
                 least=args.grade or drill.LEAST,

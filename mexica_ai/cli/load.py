@@ -82,7 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="let each of the --callers balance its calls by itself, as separate programs do",
     )
-    common.add_search_options(parser, "the server's", "the server's", "the server's", is_remote=True)
+    of_server, seed = "the server's", "0; of the deals and of --rate only"
+    common.add_search_options(parser, of_server, of_server, of_server, is_remote=True, seed_default=seed)
     client.add_security_options(parser.add_argument_group("server"))
     common.add_json_option(parser, "print one JSON object")
 

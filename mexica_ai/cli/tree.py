@@ -46,8 +46,10 @@ def run(args: argparse.Namespace) -> int:
         raise NotationError(f"--out: cannot write {args.out!r}: {problem}", reason="BAD_USAGE")
     time_s = DEFAULT_TIME_S if args.time is None and args.iterations is None else args.time
     limits = Limits(time_s, args.iterations, args.memory or DEFAULT_MEMORY_MB, args.threads or DEFAULT_THREADS)
-    nodes = search_tree(position, SearchSettings(limits, args.seed), visits=args.visits)
+    settings = SearchSettings(limits, args.seed)
+    nodes = search_tree(position, settings, visits=args.visits)
     write = format_dot if args.out.endswith(".dot") else format_json_lines
     files.replace(args.out, write(nodes), "--out")
-    terminal.say(f"{len(nodes):,} nodes with at least {args.visits:,} visits of {nodes[0]['visits']:,}: {args.out}")
+    what = f"{len(nodes):,} nodes with at least {args.visits:,} visits of {nodes[0]['visits']:,}"
+    terminal.say(f"{what}: {args.out}; seed {settings.seed}")
     return 0

@@ -266,6 +266,10 @@ def parse_spec(text: str) -> EngineSpec:
     def error(problem: str, reason: str = "BAD_ENGINE_SPEC") -> NotationError:
         return NotationError(f"engine spec {text!r}: {problem}", reason=reason, path="engine")
 
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # of bytes of the command line; no record could name the engine
+        raise error("expected text in UTF-8") from None
     head = re.split("[:,]", text, maxsplit=1)[0]
     kind = KINDS.get(head)
     if kind is None:

@@ -371,7 +371,7 @@ def test_a_file_has_the_options_and_the_command_line_overrides_them(cli, tmp_pat
         """
         game = "nim"
         engine = ["greedy", {spec = "mcts", iterations = 20, name = "tree, small"}]
-        iterations = 3
+        iterations = 3e0
         blocks = 2
         max-turns = 60
         resign = "0.01,2"

@@ -62,6 +62,7 @@ def test_a_spec_is_read(text, kind, target, options):
     ("text", "reason", "mentions"),
     [
         ("", "UNKNOWN_ENGINE_KIND", ["known kinds: mcts"]),
+        ("cmd:./eng\udcff", "BAD_ENGINE_SPEC", ["expected text in UTF-8"]),
         ("alphabeta,time=1", "UNKNOWN_ENGINE_KIND", ["'alphabeta'", *KINDS]),
         ("MCTS", "UNKNOWN_ENGINE_KIND", ["'MCTS'"]),
         (

@@ -85,6 +85,14 @@ def test_a_drill_has_the_mistakes_of_a_game(run):
     assert (second["seat"], second["source"]["turn"], second["position"]["piles"]) == (1, 2, [2, 1])
 
 
+def test_a_file_whose_name_is_no_text_makes_a_drill_that_can_be_read(run):
+    name = os.fsdecode(b"caf\xe9.jsonl")
+    Path("game.jsonl").rename(name)
+    run(name, "--out", "mine.jsonl")
+    assert entries()[0]["source"]["record"] == r"caf\udce9.jsonl"
+    assert r"turn 1 of game 1 of caf\udce9.jsonl" in run("mine.jsonl")
+
+
 def test_seats_players_and_grades_choose(run):
     for args, seats in (
         (("--seat", "1"), [1]),

@@ -194,7 +194,7 @@ def test_a_tree_as_dot(tmp_path, capsys):
     assert text.startswith("digraph search {\n")
     assert text.endswith("}\n")
     nodes = [line for line in text.splitlines() if "visits" in line]
-    assert capsys.readouterr().out.startswith(f"{len(nodes)} nodes with at least 10 visits of 200")
+    assert capsys.readouterr().out == f"{len(nodes)} nodes with at least 10 visits of 200: {path}; seed 1\n"
     assert main(["tree", "examples/nim.json", "--out", str(tmp_path / "no" / "tree.dot")]) == 2
 
 
