@@ -165,7 +165,7 @@ def test_processors_that_cannot_be_had_are_refused(monkeypatch, cli):
         affinity.share_cpus((0, 5), 1)
     with pytest.raises(SearchError, match="6 games at a time on processors 0-3,8; expected at least one processor"):
         affinity.share_cpus((), 6)
-    assert cli(*NIM, "--affinity", "0,5") == 1
+    assert cli(*NIM, "--affinity", "0,5") == 2
     assert cli(*NIM, "--affinity", "x") == 2
     assert cli(*NIM, "--affinity", "all", "--cluster", "tcp://127.0.0.1:1") == 2
     monkeypatch.delattr(os, "sched_getaffinity")
