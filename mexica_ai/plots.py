@@ -42,7 +42,7 @@ def save(figure: Figure, path: str) -> None:
     """
     check_path(path)
     picture, kind = io.BytesIO(), _format_of(path)
-    metadata = {"Date": None} if kind == "svg" else None  # else the time of day
+    metadata = {"Date": None} if kind in ("svg", "svgz") else None  # else the time of day
     with matplotlib.rc_context({"svg.hashsalt": "mexica-ai"}):
         figure.savefig(picture, format=kind, metadata=metadata)
     replace(path, picture.getvalue(), "plot")

@@ -170,7 +170,10 @@ def run(args: argparse.Namespace) -> int:
     options = TournamentOptions.of(given | vars(args))
     with common.needing("arena"):
         from mexica_ai.arena import statistics  # noqa: F401 (slow to import)
-    _check_files(options, args.journals if args.action == "report" else [])
+    if args.action == "report":
+        _check_files(options, ("standings", "html", "plot"), args.journals)
+    else:
+        _check_files(options, ("openings", "journal", "log", "standings", "html", "plot"), [])
     if options.plot:
         common.check_picture(options.plot)
     if options.standings:
@@ -180,9 +183,8 @@ def run(args: argparse.Namespace) -> int:
     return _run_report(args.journals, options) if args.action == "report" else _run_tournament(options)
 
 
-def _check_files(options: TournamentOptions, journals: list[str]) -> None:
-    """Raise NotationError if two options name one file, or one names a journal that is read."""
-    names = ("openings", "journal", "log", "standings", "html", "plot")
+def _check_files(options: TournamentOptions, names: tuple[str, ...], journals: list[str]) -> None:
+    """Raise NotationError if two of these options name one file, or one names a journal that is read."""
     given = {f"--{name}": getattr(options, name) for name in names}
     for path in (None, *journals):
         files.check_distinct({"JOURNAL": path, **given})

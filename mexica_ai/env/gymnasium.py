@@ -107,7 +107,8 @@ class SingleEnv(gymnasium.Env[Any, Any]):
         self._choices: forms.Choices = self._form.choices(self._state)
 
     def __copy__(self) -> SingleEnv:
-        return copy.deepcopy(self)  # a step changes the state in place
+        # A step changes the state in place. Opponents are shared: a process or a connection cannot be copied.
+        return copy.deepcopy(self, {id(one): one for one in (self._opponents, *self._opponents)})
 
     # --- gymnasium's interface
 

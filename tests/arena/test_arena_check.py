@@ -26,7 +26,7 @@ if kind == "leaves" and os.fork() == 0:  # a child that is not found, which keep
     os.setsid()
     with open(sys.argv[0] + ".left", "a") as file:
         print(os.getpid(), file=file)
-    time.sleep(30)
+    time.sleep(300)
     os._exit(0)
 while line := os.read(0, 1 << 16).decode():
     for text in line.splitlines():

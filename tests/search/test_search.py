@@ -858,8 +858,8 @@ def test_one_thread_waits_for_a_search(search_class):
         try:
             answers.append(search.wait())
         except SearchError as error:
-            search.stop()
             answers.append((error.reason, str(error)))
+            search.stop()
 
     search.start(time_s=60)
     threads = [threading.Thread(target=wait) for _ in range(2)]

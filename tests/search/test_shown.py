@@ -66,4 +66,4 @@ def test_the_turn_of_a_search_with_time_is_played_by_its_visits():
     position = before_the_last_keep(4)
     result = SearchRun(position, SearchSettings(Limits(time_s=0.3), 3, candidates=10)).result()
     assert len({tuple(each.turn) for each in result.candidates}) == len(result.candidates) <= 6
-    assert result.candidates[0].visits == max(each.visits for each in result.candidates) > 10
+    assert result.candidates[0].visits == max(each.visits for each in result.candidates)

@@ -5,8 +5,7 @@ from libc.string cimport memcpy
 
 from cext.core.search.atomics cimport atomic_load_f64, atomic_load_u32, atomic_store_u32, spin_lock, spin_unlock
 from cext.core.contract.game cimport game_apply
-from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, NodeC, graph_add_end, graph_edges,
-                                     graph_find_or_add)
+from cext.core.search.graph cimport NO_NODE, EdgeC, NodeC, graph_add_end, graph_edges, graph_find_or_add
 from cext.core.search.ranking cimport ranking_widen
 from cext.core.search.worker cimport CandidateC, HalvingC, search_key, search_node_utility
 
@@ -70,12 +69,18 @@ cdef const EdgeC* _edge(SearchC* search, const CandidateC* candidate) noexcept n
     return graph_edges(&search.graph, search.graph.nodes + search.root) + candidate.edge
 
 
+cdef bint _leads_elsewhere(const EdgeC* edge, const CandidateC* candidate) noexcept nogil:
+    """Return whether descents have led to another node than in the root's state, or to several."""
+    cdef uint32_t child = atomic_load_u32(&edge.child)
+    return child != NO_NODE and child != candidate.node
+
+
 cdef uint32_t _visits(SearchC* search, const CandidateC* candidate) noexcept nogil:
     """Return the descents from which the utility of a candidate is known: to its node, or where worlds differ in it, to
     any of its nodes.
     """
     cdef const EdgeC* edge = _edge(search, candidate)
-    if atomic_load_u32(&edge.child) == SEVERAL_NODES:
+    if _leads_elsewhere(edge, candidate):
         return atomic_load_u32(&edge.visits)
     return atomic_load_u32(&search.graph.nodes[candidate.node].finished)
 
@@ -93,7 +98,7 @@ cdef double _factor(SearchC* search) noexcept nogil:
 cdef double _score(SearchC* search, const CandidateC* candidate, double factor) noexcept nogil:
     cdef const EdgeC* edge = _edge(search, candidate)
     cdef uint32_t visits = _visits(search, candidate), index = candidate.node
-    if visits > 0 and atomic_load_u32(&edge.child) == SEVERAL_NODES:
+    if visits > 0 and _leads_elsewhere(edge, candidate):
         return candidate.log_prior + factor * atomic_load_f64(&edge.utility_sum) / visits
     if visits == 0:
         index = search.root     # the completed value of an action without visits

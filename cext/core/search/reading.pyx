@@ -149,7 +149,11 @@ cdef list _best_ends(SearchC* search, int count):
             else:
                 least = <uint32_t>-best[count - 1][0]
         index = atomic_load_u32(&graph.nodes[index].next_end)
-    best += [_rank_together(search, _ends_by(search, parent, action)) for parent, action in shared]
+    if shared:
+        together = [_ends_by(search, parent, action) for parent, action in shared]
+        # Of the first nodes another world may not have been known when they were read.
+        best = [entry for entry in best if not any([entry[2][0] in end for end in together])]
+        best += [_rank_together(search, end) for end in together]
     return [entry[2] for entry in sorted(best)[:count]]
 
 

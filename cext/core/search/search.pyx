@@ -3,7 +3,6 @@
 An iteration is in ``iteration.pyx``, the threads that repeat it are in ``team.pyx``.
 """
 
-cimport cython
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
@@ -47,9 +46,6 @@ cdef enum:
     NODES_PER_ITERATION = 2
 
 
-# The garbage collector would drop the state and the streams, which the threads still use, before `__dealloc__` ends
-# them. Without a `tp_clear` it leaves a search to the other objects of a cycle.
-@cython.no_gc_clear
 cdef class Search(TurnSearch):
     """A search of one turn, by native threads on one shared graph; see `TurnSearch` for what it shares with others.
 
@@ -298,6 +294,10 @@ cdef class Search(TurnSearch):
             free(self.search.belief)
             self.search.belief = NULL
         return 0
+
+    def __del__(self):
+        # Before the garbage collector clears what the threads still use: the state, the weights, the streams.
+        team_join(&self._team)
 
     def __dealloc__(self):
         cdef int i

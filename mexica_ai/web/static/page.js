@@ -525,6 +525,7 @@ export class Page {
   async startAnalysis(isQuiet = false) {
     const {spot, viewer} = this;
     this.isStopped = false;
+    this.replaced = this.analysis?.key;
     this.set({analysis: {...spot, is_running: true}, open: null, peek: null, isSheet: this.isSheet || !isQuiet});
     if (!isQuiet) this.showEngine();
     const {seconds, candidates} = settings;
@@ -538,6 +539,7 @@ export class Page {
   /** Take an update of an analysis from the stream. */
   takeUpdate(update) {
     this.update = update;
+    if (update.key === this.replaced) return; // late
     if (update.key !== this.analysis?.key) {
       // Another page has begun one in its place.
       if (this.analysis?.key && this.analysis.is_running) this.set({analysis: {...this.analysis, is_running: false}});
