@@ -15,8 +15,8 @@ it. Games are kept in FOLDER/games: of a step that has not ended in its journal,
 the last game; of one that has ended compressed. A step that fails is named, and the next one begins; the exit code is
 then 1. --status says how far each step is, --only runs the steps whose names begin so.
 
-A new result replaces the one of before of its step. When the whole plan is measured, without --only, the other results
-of before are deleted that are of its games and kinds, which no step plays any more; but only files that the last commit
+A new result replaces the one of before of its step. When the whole plan is measured, without --only, results of its
+games and kinds are deleted that are of other weights, or of levels as they were; but only files that the last commit
 holds as they are, so that git has them.
 """
 
@@ -205,9 +205,9 @@ def measure_match(step, args):
 def measure_ladder(step, args):
     play(step, args)
     journal = os.path.relpath(step.journal, ROOT)  # it stands in the result's command
-    code, output = python(
-        "-P", "-m", "mexica_ai", "arena", "ladder", journal, "--anchor", ANCHOR, "--results", args.results
-    )
+    # By release: what is measured before it goes on changes ratings.json, and so the build, but not what plays.
+    command = ["arena", "ladder", journal, "--anchor", ANCHOR, "--by", "release", "--results", args.results]
+    code, output = python("-P", "-m", "mexica_ai", *command)
     if code:
         raise StepError(f"arena ladder ended with exit code {code}: {output.strip()[-500:]}")
     pack(step.journal)
@@ -228,6 +228,7 @@ def measure_levels(step, args):
     ]
     builds = sorted({build for row in found for build in row["builds"]})
     check_builds(step, builds)
+    builds.sort(key=lambda build: build == describe_build(step.game))  # that of this commit last
     content = {"top": step.plan.get("top", TOP), "levels": rows, "build": "; ".join(builds)}
     save(step, args, command, content)
     for path in step.journal.glob("*.jsonl"):

@@ -11,8 +11,10 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import fake_journals
 import pytest
 
+import mexica_ai as ai
 from mexica_ai.analysis import levels
 from mexica_ai.io.errors import MexicaAIError
 
@@ -267,6 +269,40 @@ def test_a_result_names_a_commit_that_has_played(measure, tmp_path):
     measure["check_builds"](step, ["mexica-ai 0.1.0, code 0123456789ab", here])
     with pytest.raises(measure["StepError"], match=r"played by .*, code 0123456789ab; expected this"):
         measure["check_builds"](step, ["mexica-ai 0.1.0, code 0123456789ab"])
+
+
+def test_of_several_builds_of_levels_that_of_the_commit_is_named_last(measure, tmp_path, monkeypatch):
+    (tmp_path / "plan.toml").write_text("[[step]]\nkind = 'levels'\ngames = ['coatl']\nblocks = 2\n")
+    (step,) = measure["read_plan"](tmp_path / "plan.toml", tmp_path)
+    here, before = measure["describe_build"]("coatl"), "mexica-ai 9.9.9, code 0123456789ab"
+    row = {"level": 1, "games": 4, "elo": [0.0, -1.0, 1.0], "journal": "1.jsonl"}
+    found = json.dumps([row | {"builds": [here]}, row | {"level": 2, "builds": [before, here]}])
+    for name, value in (("python", (0, found)), ("commit_here", "abcdef0")):
+        monkeypatch.setitem(measure["save"].__globals__, name, lambda *_, value=value: value)
+    measure["measure_levels"](step, SimpleNamespace(results=tmp_path, concurrency=1))
+    (result,) = measure["strength"].read_results(tmp_path)
+    assert result["build"] == f"{before}; {here}"
+
+
+@pytest.mark.real("processes")
+def test_a_rating_list_has_each_engine_once_though_levels_were_measured_meanwhile(measure, tmp_path, monkeypatch):
+    """New ratings of levels make another build, whose engines are the same."""
+    plan = TINY.replace('"match"', '"ladder"').replace("6", "2").replace('"greedy"', '"greedy", "random"')
+    (tmp_path / "plan.toml").write_text(plan)
+    (step,) = measure["read_plan"](tmp_path / "plan.toml", tmp_path)
+    builds = [f"mexica-ai {ai.__version__}, code {digit * 12}" for digit in "01"]
+    of = fake_journals.tournament(*step.engines, game="coatl", weights=(step.weights, step.weights, None))
+    games = fake_journals.records(of, 6, lambda game: game.seating[0])
+    for game in games:
+        game["build"] = builds[game["arena"]["block"] % 2]
+    fake_journals.write(step.journal, games)
+    monkeypatch.setitem(measure["measure_ladder"].__globals__, "play", lambda *_: None)
+    measure["measure_ladder"](step, SimpleNamespace(results=tmp_path))
+    (result,) = measure["strength"].read_results(tmp_path)
+    assert step.result([result]) is result
+    assert result["builds"] == builds
+    assert len(result["engines"]) == 3
+    assert result["anchor"] == {"engine": f"greedy [{ai.__version__}]", "rating": 1000}
 
 
 def test_games_of_all_pairs_of_levels_are_counted(measure, tmp_path):
