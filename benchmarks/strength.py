@@ -492,7 +492,9 @@ def match_in_words(match):
 
 
 def row(result):
-    iterations = " / ".join("?" if number is None else f"{number:,.0f}" for number in result["iterations_per_turn"][:2])
+    own, *others = result["iterations_per_turn"]
+    means = [own, None if None in others else sum(others) / len(others)]
+    iterations = " / ".join("?" if number is None else f"{number:,.0f}" for number in means)
     return [
         match_in_words(result),
         percent(result["share"]),
@@ -543,40 +545,44 @@ INTRODUCTION = """\
 writes this page from there; it is not edited. All results are of the weights that ship with release {release}; the code
 is often that of an earlier build, in some matches of several builds or machines, as the [commands](#commands) say.
 Results of older weights are not shown; older pages are in git (`git show c57934e:benchmarks/STRENGTH.md`).
+Coatl's rows of 2 seats against `greedy`, `uct` and half the iterations, and its published shares (weights
+`66de8a523526`), are older than the plan.
 
 Matches are played by `mexica-ai arena` ([arena.md](arena.md)). The first engine is the one that is measured; without
 `weights` an engine has those that ship. `greedy` plays the best next action by the same evaluation, again and again;
 `uct` is the textbook search over single actions, see [search.md](search.md#baselines). Each block of games plays one
-deal with all seatings. Ranges in brackets are 95 % intervals, from the variance between blocks. Shares of the win are
-per seat: with two seats 50 % is equal, with one against three 25 %. A match that a sequential test ended flatters the
-winner a little. What was planned and not played, or not with all its games, is [listed](#not-played-in-full). Elo is
-left out where all games were won, and with more than two seats. Iterations a turn are of each engine's own
-turns, whose positions differ, so they are no measure of its speed.
+deal with all seatings; with four seats four of the 24, in which each engine has each seat once. Ranges in brackets are
+95 % intervals, from the variance between blocks. Shares of the win are per seat: with two seats 50 % is equal, with one
+against three 25 %. What was planned and not played, or not with all its games, is [listed](#not-played-in-full). Elo is
+left out where all games were won, and with more than two seats. Iterations a turn are of each engine's own turns, of
+three others their mean; the positions differ, so they are no measure of its speed.
 
 No engine here has been measured against strong human players.
 """
 LEVELS = """\
 How far each level is above the one below, level 1 above `greedy` (less than 0: below), {date}; level 10 with 8,000
-iterations a turn. Gaps of 100 to 200 are aimed at. The errors that levels make were chosen for that: those of Coatl and
-Tzolk'in partly by the same games, so that gaps are a little flattered, those of Mexica with older weights:"""
+iterations a turn. Gaps of 100 to 200 are aimed at. The errors of the levels were tuned for such gaps: in Coatl and
+Tzolk'in partly on these same games, so new games would show less even gaps; in Mexica with older weights."""
 LADDER = """\
 Rating list, {players} seats, {games} games in {blocks} blocks, {date}: 400 points are a factor of ten in strength, and
-{mean}. In brackets the version that played."""
+{mean}. A prior counts a game won and a game lost of each engine, against one of average
+strength. In brackets the version that played."""
 SHARES = """\
 Equal engines with 64 iterations a turn, 2 seats: how much the seat to move won less the share that its search
-published, by tenths of that share, in games that did not fit the map of published shares; and the weight, in a
-regression of what it won, of what the search adds to its evaluation, before that map. Standard errors in brackets, by
-the variance between games. 0 and 1 would be right."""
+published, by tenths of that share, in games to which the map of published shares had not been fitted; and the weight,
+in a regression of what it won, of what the search adds to its evaluation, before that map. Standard errors in brackets,
+by the variance between games. Right would be differences of 0 and a weight of 1."""
 NO_YARDSTICK = "So `uct` is no yardstick here: it is below `random`."
 FINISHED = "All that was planned was played with all its games."
 UNFINISHED = """\
-Numbers of games were fixed before the first was played. These have fewer, so their intervals are wider than planned; a
-match was left where the time of the machines ended, not where it looked best."""
+For these the number of games was fixed before the first was played. They have fewer, so their intervals are wider than
+planned; a match was left where the time of the machines ended, not where it looked best."""
 COMMANDS = """\
 Without `--reproducible` the seeds of the games do not follow from the command, so a repetition plays other games. The
 games of rating lists are compressed in the repository: `xz -dk FILE.jsonl.xz` comes first. A build is named by the
-version in the metadata of the package, which may have been installed from an older commit, and a digest of the code; of
-several, the commit is that of the one that played last."""
+version in the metadata of the package, which may have been installed from an older commit, and a digest of code,
+compiled modules, weights and ratings of levels, so one commit can have several. The commit is that of the build that
+played last, whatever the order of several."""
 
 if __name__ == "__main__":
     main()

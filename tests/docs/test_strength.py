@@ -150,6 +150,19 @@ def test_the_builds_of_a_result_are_named(strength, result):
     assert strength["played_by"](unknown) == f"mexica-ai 0.2.0, {place}"
 
 
+@pytest.mark.parametrize(
+    ("iterations", "shown"),
+    [
+        ([20.0, 9.6], "20 / 10"),
+        ([6266.0, 4885.2, 5786.6, 5422.9], "6,266 / 5,365"),
+        ([6266.0, 4885.2, None, 5422.9], "6,266 / ?"),
+        ([None, 1.0], "? / 1"),
+    ],
+)
+def test_the_iterations_of_three_others_are_their_mean(strength, result, iterations, shown):
+    assert strength["row"](result | {"iterations_per_turn": iterations})[3] == shown
+
+
 def test_uct_is_no_yardstick_where_it_is_rated_below_random(strength):
     rated = {data["game"]: data for data in strength["read_results"](RESULTS) if data["kind"] == "ladder"}
     below = {game for game, data in rated.items() if strength["is_uct_below_random"](data)}
