@@ -1,4 +1,4 @@
-"""An AI opponent for board games with long turns: Mexica first.
+"""An AI opponent for board games with long turns: Mexica, Coatl and Tzolk'in.
 
     import mexica_ai as ai
     position = ai.load("examples/mexica_midgame.json")

@@ -79,7 +79,7 @@ def best_turn(
     candidates : int
         How many turns the result lists at most, 1-10,000.
     level : int
-        Strength of play, 1 to 10 (`mexica_ai.analysis.levels`): 10 uses all the time it is given and plays the best
+        Strength of play, 1 to 10 (`mexica_ai.analysis.levels`): 10 may use all the time it is given and plays the best
         turn it finds; lower levels search less and choose among turns that are nearly as good.
     elo : int, optional
         Instead of `level`: a rating, 1 to 5000, where the engine `greedy` has 1000; the level whose rating in the game

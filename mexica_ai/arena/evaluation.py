@@ -46,7 +46,7 @@ class Match:
     share : Estimate
         The policy's share of the win per seat, in [0, 1]; equal engines have one through the number of seats.
     elo : Estimate
-        Its Elo less that of the opponent; infinite if it has won all games, or none.
+        Its Elo less that of the opponent; with two seats infinite if it has won all games, or none.
     margin : Estimate
         Its points less the most of another seat, over the games without a forfeit.
     forfeits : int
