@@ -1,4 +1,4 @@
-"""Measures the page in a browser: paint, clicks, updates, bytes; or makes the picture of the page for the README.
+"""Measures the page in a browser: paint, clicks, updates, bytes; or makes the picture of docs/web.md.
 
     python benchmarks/web_browser.py [--clicks 40] [--seconds 5] [--json]
     python benchmarks/web_browser.py --picture docs/img/web.png
