@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cext.core.baselines.uct import UCT
 from cext.core.search.search import Search
-from mexica_ai import GameOverError, Limits, NotationError, Result, SearchError, new_game
+from mexica_ai import GameOverError, Limits, NotationError, Result, SearchError, Stop, new_game
 from mexica_ai.engines import KINDS, Engine, EngineSpec, make_engine, parse_spec
 from mexica_ai.game.position import Position
 from mexica_ai.rpc import calls, wire
@@ -224,10 +224,13 @@ def test_each_kind_of_search_is_the_one_it_says(kind, search_class):
     assert [(each.visits, each.value) for each in candidates] == [(each["visits"], each["value"]) for each in expected]
 
 
-@pytest.mark.parametrize("kind", ["mcts", "uct", "random"])
-def test_an_analysis_ends_with_the_one_final_result(kind):
-    with make_engine(f"{kind},time=0.2") as engine:
-        results = list(engine.analyze(new_game(seed=1), interval_s=0.05))
+@pytest.mark.parametrize(("kind", "time_s"), [("mcts", 60), ("uct", 0.2), ("random", 0.2)])
+def test_an_analysis_ends_with_the_one_final_result(kind, time_s):
+    stop, results = Stop(), []
+    with make_engine(f"{kind},time={time_s}") as engine:
+        for result in engine.analyze(new_game(seed=1), interval_s=0.05, stop=stop):
+            results.append(result)
+            stop.set()  # however late the first one comes
     assert [bool(result.stop_reason) for result in results] == [False] * (len(results) - 1) + [True]
     assert len(results) > 1 or kind != "mcts"
 

@@ -60,7 +60,7 @@ def run(server, stop=None, **plan):
 def test_callers_ask_again(serve, command):
     server = serve(slots=2)
     code, out, _ = command(
-        server, "--callers", 2, "--games", "nim", "--iterations", 20, "--duration", 0.3, "--seed", 1, "--json"
+        server, "--callers", 2, "--games", "nim", "--iterations", 20, "--duration", 2, "--seed", 1, "--json"
     )
     found = json.loads(out)
     assert code == 0

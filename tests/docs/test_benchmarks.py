@@ -722,7 +722,7 @@ def test_bench_web():
         assert found[key] > 0, key
     assert found["draft_and_picture_p95_ms"] > found["draft_p95_ms"]
     assert found["snapshot_gzip_kb"] < 16
-    assert found["update_kb"] < 8
+    assert 0 < found["update_kb"] < 16  # the faster the machine is, the longer are the lines
 
 
 def test_bench_draw(here):

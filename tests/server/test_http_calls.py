@@ -382,11 +382,11 @@ def test_calls_of_both_doors_count_as_those_of_one_caller(start_server):
 
 def test_a_deadline_bounds_the_search(start_server):
     search = IdleSearch()
-    server = start_server(search, deadline_margin_s=0.02)
+    server = start_server(search, deadline_margin_s=1.0)  # the answer may be late by as much
     with server.http() as http:
         answer = http.post("/v1/best-turn", json=LONG, headers=bearer(GOOD, **{"request-timeout": "5"}))
         assert answer.json()["result"]["stopReason"] == "STOP_REASON_TIME"
-        assert 4 < search.limits[0].time_s < 5
+        assert 2 < search.limits[0].time_s < 4
         answer = http.post("/v1/best-turn", json=LONG, headers=bearer(GOOD, **{"request-timeout": "0.001"}))
         assert answer.status_code in (400, 429, 504)
 
