@@ -128,8 +128,18 @@ def commands(page):
     return found
 
 
+@pytest.fixture(scope="module")
+def fonts(tmp_path_factory):
+    """Return a folder with matplotlib's list of fonts: where it has none, it says so if making one takes long."""
+    folder = tmp_path_factory.mktemp("matplotlib")
+    environment = {**os.environ, "MPLCONFIGDIR": str(folder)}
+    command = [sys.executable, "-P", "-c", "import matplotlib.font_manager"]
+    subprocess.run(command, env=environment, capture_output=True, timeout=120)
+    return folder
+
+
 @pytest.fixture
-def run(workplace, monkeypatch, capfd, shipped_weights):
+def run(workplace, fonts, monkeypatch, capfd, shipped_weights):
     """Return a function that runs a command in the workplace and returns its exit code and standard error.
 
     That is in this process, unless a shell or worker processes (`--concurrency`) take part.
@@ -137,6 +147,8 @@ def run(workplace, monkeypatch, capfd, shipped_weights):
     folder, environment = workplace
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PATH", environment["PATH"])
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))  # where `play` keeps games
+    monkeypatch.setenv("MPLCONFIGDIR", str(fonts))
     monkeypatch.setattr(sys, "path", sys.path[:])  # engines in Python may add to it
     monkeypatch.setattr("mexica_ai.arena.pool.GamePool", Here)
 

@@ -60,7 +60,8 @@ def run_without(cases, folder):
     """Run commands, given with the packages that are not installed; return exit code, output and errors of each."""
     text = json.dumps([[packages, list(map(str, args))] for packages, args in cases])
     command = [sys.executable, "-P", "-c", FORKS, text]
-    done = subprocess.run(command, input="quit\n", capture_output=True, text=True, timeout=120, cwd=folder)
+    options = {"cwd": folder, "env": {**os.environ, "XDG_STATE_HOME": str(folder / "state")}}  # for `play`
+    done = subprocess.run(command, input="quit\n", capture_output=True, text=True, timeout=120, **options)
     assert done.returncode == 0, done.stderr
     codes = map(int, done.stdout.split())
     return [(code, *((folder / f"{n}.{name}").read_text() for name in ("out", "err"))) for n, code in enumerate(codes)]

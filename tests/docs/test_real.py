@@ -59,7 +59,7 @@ def run_tests(folder, *, workers):
     return subprocess.run(
         [sys.executable, "-P", "-m", "pytest", "-p", "real", "-n", str(workers), "-p", "no:cacheprovider", folder],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(TESTS)},
+        env={**os.environ, "PYTHONPATH": str(TESTS), "PY_COLORS": "0", "PYTEST_ADDOPTS": ""},
         capture_output=True,
         text=True,
         timeout=120,

@@ -70,7 +70,13 @@ def run(folder):
 
 
 def environment(folder, path=()):
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (folder / "site", *path)))}
+    own = {
+        "PYTHONPATH": os.pathsep.join(map(str, (folder / "site", *path))),
+        "XDG_STATE_HOME": str(folder / "state"),  # where `play` keeps games
+        "PY_COLORS": "0",  # of its own tests, whose words are read
+        "PYTEST_ADDOPTS": "",
+    }
+    return {**os.environ, **own}
 
 
 def test_it_passes_its_own_tests_and_the_contract(run):
