@@ -83,6 +83,11 @@ def test_a_text_that_cannot_be_made_is_logged(serve, caplog):
 def test_all_interfaces(serve):
     if not socket.has_dualstack_ipv6():
         pytest.skip("needs IPv6")
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        pytest.skip("needs the address ::1")
     port = serve(host="::").port
     for host in ("127.0.0.1", "::1"):
         assert ask(port, b"GET / HTTP/1.1\r\n\r\n", host).endswith("a 1\n")

@@ -163,7 +163,7 @@ def test_smaller_limits_are_kept(start_server, nim):
 
 
 def test_iterations_without_a_time_get_the_servers_longest(start_server, nim):
-    server, search = start_server(default_time_s=0.01, max_time_s=0.03)
+    server, search = start_server(default_time_s=0.01, max_time_s=0.03, total_memory_mb=2048)
     server.stub.BestTurn(request_for(nim, iterations=5))
     assert search.limits == [ai.Limits(time_s=0.03, iterations=5, memory_mb=1024)]
 

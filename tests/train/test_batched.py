@@ -204,11 +204,11 @@ def test_a_faulty_evaluator_ends_the_games(overlap, fault):
             raise ZeroDivisionError
         return np.full((len(rows), 1), 0.5)
 
-    threads = threading.active_count()
+    threads = set(threading.enumerate())
     rows = ai.selfplay("coatl", 4, evaluator, 100, seed=1, overlap=overlap, threads=2)
     with pytest.raises(ZeroDivisionError if fault == "raises" else SearchError):
         next(rows)
-    assert threading.active_count() == threads
+    assert set(threading.enumerate()) <= threads  # those of other tests may just end
     with pytest.raises(StopIteration):
         next(rows)
 
