@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 
+import hypothesis
 import pytest
 
 # Before NumPy is loaded: its threads take the processors from the other workers.
@@ -20,6 +21,10 @@ from here import Here
 
 from mexica_ai.cli.main import main
 from mexica_ai.game import weights
+
+# A shared machine is sometimes slow; how long an example takes is no property of what is tested.
+hypothesis.settings.register_profile("no deadline", deadline=None)
+hypothesis.settings.load_profile("no deadline")
 
 pytest_plugins = ["real"]
 

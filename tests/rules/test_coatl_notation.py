@@ -21,10 +21,6 @@ from mexica_ai.games.coatl.game import GAME
 from mexica_ai.rpc import wire
 from mexica_ai.v1 import coatl_pb2, engine_pb2
 
-# A shared machine is sometimes slow; how long an example takes is no property of the parsers.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
-
 
 def midgame():
     """Return a valid position with something of everything."""

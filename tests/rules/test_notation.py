@@ -19,10 +19,6 @@ from mexica_ai.io.strict import parse_json
 VECTORS = Path(__file__).parents[1] / "data" / "vectors"
 GAMES = registry.names()
 
-# A shared machine is sometimes slow; how long an example takes is no property of the parsers.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
-
 
 @cache
 def vector_positions():
