@@ -180,7 +180,7 @@ class Visit:
         try:
             return self.page.evaluate(expression, argument)
         except Error as error:
-            if "navigation" in str(error):
+            if "navigation" in str(error) or "Cannot read properties of" in str(error):  # what is read is not there yet
                 return False
             raise
 

@@ -503,7 +503,7 @@ def test_review_with_its_graph_and_the_jump_to_the_worst_turn(visit, site):
     page = one.game(game, "review")
     page.get_by_role("button", name="Annotate").click()
     page.wait_for_selector(".graph svg")
-    one.until("document.querySelector('.journal b').textContent !== undefined")
+    one.until("[...document.querySelectorAll('.journal b')].some(mark => mark.textContent)")
     page.locator("caption", has_text="Worst turns").wait_for(timeout=60_000)
     page.locator("progress").wait_for(state="detached", timeout=60_000)
     page.keyboard.press("Home")
