@@ -242,9 +242,13 @@ class BuildPy(build_py):
             self.copy_examples()
 
     def remove_copies(self):
-        """Delete the files of the last build that are copied anew, for some may have been deleted since then."""
+        """Delete all files of earlier builds but the compiled modules of this one, which need not be built again.
+
+        The others are copied anew, were deleted since then, or are modules for another Python or newer processors.
+        """
+        built = {Path(path) for path in self.get_finalized_command("build_ext").get_outputs()}
         for path in sorted(Path(self.build_lib).rglob("*")):
-            if path.is_file() and path.suffix != ".so":
+            if path.is_file() and path not in built:
                 path.unlink()
 
     def copy_examples(self):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from sysconfig import get_config_var
 
 import Cython.Build
 import pytest
@@ -84,17 +85,24 @@ def put(tmp_path, monkeypatch, build_script):
     return command.copy_extensions_to_source
 
 
-def test_a_module_that_was_deleted_is_not_packed_again(build_script, tmp_path, monkeypatch):
-    for name in ("one/__init__.py", "lib/one/deleted.py", "lib/one/compiled.so"):
+@pytest.mark.parametrize("inplace", [False, True])
+def test_what_is_not_of_this_build_is_not_packed_again(inplace, build_script, tmp_path, monkeypatch):
+    suffix = get_config_var("EXT_SUFFIX")
+    earlier = ("deleted.py", f"deleted{suffix}", "compiled.cpython-39.so", f"built_for/x86-64-v3/compiled{suffix}")
+    for name in ("one/__init__.py", f"lib/one/compiled{suffix}", *(f"lib/one/{name}" for name in earlier)):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(build_script["BuildPy"], "generate_protobuf", lambda self: None)
-    command = build_script["BuildPy"](setuptools.Distribution({"packages": ["one"], "script_name": "setup.py"}))
-    command.build_lib = "lib"
+    modules = [setuptools.Extension("one.compiled", [])]
+    whole = setuptools.Distribution({"packages": ["one"], "ext_modules": modules, "script_name": "setup.py"})
+    command, compiler = build_script["BuildPy"](whole), whole.get_command_obj("build_ext")
+    command.build_lib = compiler.build_lib = "lib"
+    compiler.inplace = inplace
     command.ensure_finalized()
     command.run()
-    assert {path.name for path in (tmp_path / "lib" / "one").iterdir()} == {"__init__.py", "compiled.so"}
+    left = {path.name for path in (tmp_path / "lib" / "one").rglob("*") if path.is_file()}
+    assert left == {"__init__.py", f"compiled{suffix}"}
 
 
 def test_a_build_takes_the_place_of_newer_modules_of_another(put, tmp_path):
