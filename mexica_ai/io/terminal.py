@@ -147,17 +147,22 @@ def format_duration(seconds: float) -> str:
 
 
 class Pace:
-    """Elapsed and remaining time of a task, from the part of it that is done."""
+    """Elapsed and remaining time of a task, from the part of it that is done.
+
+    Another total, or less done than before, begins another task.
+    """
 
     def __init__(self) -> None:
-        self._began_s = time.monotonic()
-        self._first: int | None = None
+        self._began_s, self._first = 0.0, 0
+        self._last, self._total = 0, -1  # no task yet
 
     def describe(self, done: int, total: int) -> str:
-        """Return the time so far and, if anything is done since the first call, about how much is left."""
-        elapsed_s = time.monotonic() - self._began_s
-        if self._first is None:
-            self._first = done  # may be of an earlier run
+        """Return the time so far and, if anything is done since the task's first call, about how much is left."""
+        now = time.monotonic()
+        if total != self._total or done < self._last:
+            self._began_s, self._first = now, done  # may be of an earlier run
+        self._last, self._total = done, total
+        elapsed_s = now - self._began_s
         text = format_duration(elapsed_s)
         if done > self._first:
             text += f", about {format_duration(elapsed_s * (total - done) / (done - self._first))} left"

@@ -173,6 +173,25 @@ def test_the_time_left_counts_what_was_done_in_this_run(monkeypatch):
     assert terminal.format_duration(3725) == "1 h 2 min"
 
 
+def test_each_task_has_a_time_left_of_its_own(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now[0])
+    pace = terminal.Pace()
+    # Half an hour of games, walks that are all there, and two networks.
+    for seconds, done, total, text in (
+        (0.0, 0, 4000, "0 s"),
+        (1800.0, 4000, 4000, "30 min, about 0 s left"),
+        (1800.0, 2500, 2500, "0 s"),
+        (1800.0, 0, 40, "0 s"),
+        (1810.0, 10, 40, "10 s, about 30 s left"),
+        (1840.0, 40, 40, "40 s, about 0 s left"),
+        (1841.0, 1, 40, "0 s"),
+        (1843.0, 3, 40, "2 s, about 37 s left"),
+    ):
+        now[0] = seconds
+        assert pace.describe(done, total) == text
+
+
 def test_tables_of_the_arena_repeat_the_engine(monkeypatch):
     from mexica_ai.arena.tables import folded
 
