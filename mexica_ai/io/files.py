@@ -15,6 +15,7 @@ from mexica_ai.io.strict import HEAD, problem_of_text
 
 MAX_TEXT = 1 << 20  # bytes of a file of settings, tokens or certificates
 MAX_JSON = 16 << 20  # bytes of one JSON object: a file, or a line of a file with one a line
+MAX_NAME = 240  # bytes of the name of a result, for its draft has a longer one
 
 
 # --- texts
@@ -163,7 +164,10 @@ def problem_of(path: str, *kept: str | os.PathLike[str] | None) -> str:
         return "it is a folder"
     if not os.path.isdir(folder):
         return f"there is no folder {folder!r}"
-    target = os.path.realpath(path)  # of a link, what it leads to
+    # Of a link, what it leads to; not of a pipe, whose path such as /dev/stdout leads to no other.
+    target = path if _is_special(path) else os.path.realpath(path)
+    if len(os.fsencode(os.path.basename(target))) > MAX_NAME:
+        return "its name is too long"
     needed = [target] if os.path.exists(target) else []
     if not needed or os.path.isfile(target):
         needed.append(os.path.dirname(target))  # `replace` makes a draft there
@@ -173,6 +177,11 @@ def problem_of(path: str, *kept: str | os.PathLike[str] | None) -> str:
         if other is not None and other != "-" and _is_one(path, other):
             return "this command reads or writes it otherwise"
     return ""
+
+
+def _is_special(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is that of no file, such as /dev/null or a pipe, which takes all that comes."""
+    return os.path.exists(path) and not os.path.isfile(path)
 
 
 def is_same(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
@@ -188,12 +197,7 @@ def check_distinct(outputs: Mapping[str, str | None]) -> None:
     outputs : mapping of str to str or None
         The paths by the options that name them.
     """
-    # What is no file, such as /dev/null, takes all that comes.
-    given = [
-        (option, path)
-        for option, path in outputs.items()
-        if path is not None and (os.path.isfile(path) or not os.path.exists(path))
-    ]
+    given = [(option, path) for option, path in outputs.items() if path is not None and not _is_special(path)]
     for (one, path), (two, other) in itertools.combinations(given, 2):
         if _is_one(path, other):
             raise NotationError(f"{one}, {two}: both name one file; expected two", reason="BAD_USAGE")
@@ -235,10 +239,10 @@ def replace(path: str, content: str | bytes, option: str = "", *, mode: int = 0o
     """
     data = content.encode() if isinstance(content, str) else content
     with writing(path, option):
-        target = Path(path).resolve()  # of a link, what it leads to
-        if target.exists() and not target.is_file():  # such as /dev/stdout
-            target.write_bytes(data)
+        if _is_special(path):
+            Path(path).write_bytes(data)
             return
+        target = Path(path).resolve()  # of a link, what it leads to
         draft = target.with_name(f".{target.name}.{os.getpid()}")
         try:
             draft.touch(mode)

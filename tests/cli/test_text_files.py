@@ -304,6 +304,24 @@ def test_a_file_has_its_name_once_it_is_on_disk(place, monkeypatch):
     assert done == ["synced", "named"]
 
 
+def test_a_pipe_takes_a_result():
+    reader, writer = os.pipe()
+    try:
+        path = f"/dev/fd/{writer}"
+        assert files.problem_of(path) == ""
+        files.replace(path, "result")
+        assert os.read(reader, 100) == b"result"
+    finally:
+        os.close(reader)
+        os.close(writer)
+
+
+def test_a_name_leaves_room_for_that_of_the_draft(place):
+    files.replace("a" * files.MAX_NAME, "{}")
+    assert files.problem_of("b" * files.MAX_NAME) == ""
+    assert files.problem_of("é" * (files.MAX_NAME // 2) + "b") == "its name is too long"
+
+
 def test_any_other_error_of_a_file_names_it(monkeypatch, capsys):
     def denied(*args):
         raise PermissionError(13, "Permission denied", "some/file")
