@@ -108,7 +108,8 @@ class SingleEnv(gymnasium.Env[Any, Any]):
 
     def __copy__(self) -> SingleEnv:
         # A step changes the state in place. Opponents are shared: a process or a connection cannot be copied.
-        return copy.deepcopy(self, {id(one): one for one in (self._opponents, *self._opponents)})
+        shared = (self._opponents, *self._opponents, self._past, self.spec)
+        return copy.deepcopy(self, {id(one): one for one in shared})
 
     # --- gymnasium's interface
 

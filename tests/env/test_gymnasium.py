@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import importlib.util
 import pickle
+import threading
 import warnings
 from functools import partial
 
@@ -277,6 +278,28 @@ def test_a_copied_environment_goes_on_alike_and_alone(copied):
     for left, right in zip(play_out(one)[:4], play_out(twin)[:4], strict=True):
         np.testing.assert_array_equal(left, right)
     assert one.position == twin.position
+
+
+class Locked:
+    """A policy that cannot be copied."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+
+    def act(self, observation, mask):
+        with self._lock:
+            return first(observation, mask)
+
+
+def test_a_copy_shares_policies():
+    past = env.single("nim", ["past"], seed=3)
+    past.set_past(Locked().act)
+    made = gymnasium.make("mexica_ai/nim-v1", opponents=[Locked().act]).unwrapped  # whose spec has it, too
+    for one in (past, made):
+        twin = copy.copy(one)
+        for each in (one, twin):
+            play_out(each, seed=1)
+        assert one.position == twin.position
 
 
 @pytest.mark.real("processes")
