@@ -25,7 +25,8 @@ from mexica_ai.io.terminal import MAX_MESSAGE
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # not of sockets
 EXIT_OK, EXIT_FAILURE, EXIT_BAD_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 130
 # Reasons of a SearchError that bad input has, beside those that begin with INVALID_.
-_BAD_INPUT = {"NOT_RESTRICTABLE", "NO_FIRST_ACTION", "BAD_AFFINITY", "NO_ACTION_IDS", "NO_ACTION_FEATURES"}
+_BAD_INPUT = {"NOT_RESTRICTABLE", "NO_FIRST_ACTION", "BAD_AFFINITY"}
+_BAD_INPUT |= {"NO_OBSERVATIONS", "NO_ACTION_IDS", "NO_ACTION_FEATURES"}
 
 EPILOG = """\
 A POSITION is a file (JSON or the compact form), the compact form itself, or -

@@ -133,9 +133,9 @@ def export(
     NotationError, UnknownGameError, PositionError, IllegalActionError
         A record is bad, or they are of several games (reason SEVERAL_GAMES), or there is none (NO_RECORD).
     SearchError
-        `format`, `actions` or `records_per_shard` is out of range (reason INVALID_OPTION), the game has no ids
-        (NO_ACTION_IDS) or features of actions (NO_ACTION_FEATURES), the folder holds shards of another export
-        (INVALID_PATH), or as `mexica_ai.train.job_file.run_jobs`.
+        `format`, `actions` or `records_per_shard` is out of range (reason INVALID_OPTION), the game has no observations
+        (NO_OBSERVATIONS), ids (NO_ACTION_IDS) or features of actions (NO_ACTION_FEATURES), the folder holds shards of
+        another export (INVALID_PATH), or as `mexica_ai.train.job_file.run_jobs`.
     OSError
         A file cannot be written.
     """

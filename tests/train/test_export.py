@@ -1,5 +1,6 @@
 """Data from records, and the tree of a search: what is written is what was played and searched."""
 
+import dataclasses
 import io
 import json
 from concurrent.futures import Future
@@ -243,3 +244,13 @@ def test_options_of_an_export_out_of_range_are_refused(tmp_path, options, messag
     with pytest.raises(SearchError, match=message):
         export(records(1), tmp_path / "new", Here(), **options)
     assert not (tmp_path / "new").exists()
+
+
+def test_records_of_a_game_without_observations_are_bad_input(tmp_path, monkeypatch, capsys):
+    (tmp_path / "game.json").write_bytes(nim_record(1))
+    game = registry.get("nim")
+    without = dataclasses.replace(game, learning=dataclasses.replace(game.learning, schema=None))
+    monkeypatch.setattr(registry, "get", lambda name: without)
+    command = ["export", str(tmp_path / "game.json"), "--format", "npz", "--out", str(tmp_path / "new")]
+    assert main(command) == 2
+    assert "nim has observations, but no layout of them" in capsys.readouterr().err
