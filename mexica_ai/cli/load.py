@@ -133,7 +133,7 @@ def run(args: argparse.Namespace) -> int:
         report = _in_loop(load.run(make_client, positions, plan, stop))
     figures = report.to_json()
     if args.json:
-        terminal.say(json.dumps(figures))
+        print(json.dumps(figures))
     else:
         terminal.say(*_table(figures))
     return 0 if figures["answered"] else 1

@@ -170,6 +170,19 @@ def test_answers_that_are_late_and_those_without_a_search():
     assert figures["latency_s"] == {"mean": 0.3, "p50": 0.2, "p90": 0.6, "p95": 0.6, "p99": 0.6, "max": 0.6}
 
 
+def test_figures_as_json_are_whole(monkeypatch, capsys):
+    report = load.Report()
+    report.refusals["because " * 1000] += 1
+    report.seconds = 1.0
+
+    async def known(*_):
+        return report
+
+    monkeypatch.setattr(load, "run", known)
+    assert main(["load", "localhost:1", "--games", "nim", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["refusals"] == dict(report.refusals)
+
+
 def test_a_wrong_question_ends_the_load(serve, command):
     code, out, err = command(serve(), "--games", EXAMPLES / "nothing.json")
     assert (code, out) == (2, "")
