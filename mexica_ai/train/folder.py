@@ -32,14 +32,17 @@ def settle(folder: Path, settings: dict[str, Any]) -> None:
         It is of another run, or cannot be made; reason INVALID_PATH.
     NotationError
         Its file of settings cannot be read.
+    OSError
+        That file cannot be written.
     """
     path = folder / "settings.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
-            replace(str(path), json.dumps(settings, indent=1) + "\n")
+        is_new = not path.exists()
     except OSError as error:
         raise SearchError(f"{path}: {error.strerror}; expected a folder", reason="INVALID_PATH") from None
+    if is_new:
+        replace(str(path), json.dumps(settings, indent=1) + "\n")
     before = parse_json(read_text(path), str(path))
     check_shape(before, dict, str(path))
     if before != settings:

@@ -6,6 +6,7 @@ import os
 import shutil
 import types
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -208,6 +209,19 @@ def test_a_folder_of_other_settings_is_refused(folder, capsys):
         run(folder, dataclasses.replace(SETTINGS, seed=2))
     assert main(["train", GAME, "--out", str(folder), "--small"]) == 2
     assert "is of a run with players 2,4, iterations 2, " in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_written_is_told_as_such(tmp_path, monkeypatch, capsys):
+    def denied(*args):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "write_bytes", denied)
+    monkeypatch.setattr("mexica_ai.cli.main._drop_output", lambda: None)
+    assert main(["train", GAME, "--out", str(tmp_path), "--small"]) == 1
+    path = str(tmp_path / "settings.json")
+    assert capsys.readouterr().err == f"mexica-ai: error: cannot write {path!r}: Permission denied\n"
+    assert main(["train", GAME, "--out", __file__, "--small"]) == 2
+    assert capsys.readouterr().err.endswith("settings.json: File exists; expected a folder\n")
 
 
 def test_settings_that_are_no_object_are_refused(tmp_path):
