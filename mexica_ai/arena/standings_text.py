@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Mapping, Sequence
 from html import escape as escape_html
 from typing import Any
 
 from mexica_ai.arena.tables import folded
 from mexica_ai.draw import palette
-from mexica_ai.io.errors import NotationError, SearchError
+from mexica_ai.io.errors import NotationError
+from mexica_ai.io.files import problem_of, replace
 from mexica_ai.io.terminal import escape, wrap
 
 FORMS = (".csv", ".html")  # of files
@@ -194,12 +194,11 @@ def standings_page(found: dict[str, Any], game: str) -> str:
 
 
 def check_standings_path(path: str) -> None:
-    """Raise NotationError if the ending of a file names no form of standings, or there is no such folder."""
+    """Raise NotationError, reason BAD_USAGE, if a path cannot be written, or its ending names no form of standings."""
     if not path.endswith(FORMS):
         raise NotationError(f"--standings {path}: expected a file that ends in .csv or .html", reason="BAD_USAGE")
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise NotationError(f"--standings {path}: there is no folder {folder!r}", reason="UNREADABLE_FILE")
+    if problem := problem_of(path):
+        raise NotationError(f"--standings: cannot write {path!r}: {problem}", reason="BAD_USAGE")
 
 
 def write_standings(found: dict[str, Any], game: str, path: str) -> None:
@@ -207,13 +206,7 @@ def write_standings(found: dict[str, Any], game: str, path: str) -> None:
 
     Raises
     ------
-    SearchError
-        It cannot be written; reason STANDINGS_NOT_WRITTEN.
+    OSError
+        It cannot be written.
     """
-    text = standings_csv(found) if path.endswith(".csv") else standings_page(found, game)
-    try:
-        with open(f"{path}.part", "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.replace(f"{path}.part", path)
-    except OSError as error:
-        raise SearchError(f"cannot write {path}: {error.strerror}", reason="STANDINGS_NOT_WRITTEN") from None
+    replace(path, standings_csv(found) if path.endswith(".csv") else standings_page(found, game), "--standings")

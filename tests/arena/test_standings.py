@@ -148,7 +148,12 @@ def test_standings_on_the_command_line(cli, in_process, tmp_path):
     assert any(line.startswith("crosstable  1") for line in cli.out.splitlines())
     assert "Round robin" in page.read_text()
     assert "Rounds" not in page.read_text()
-    for bad, why in (("x.txt", "ends in .csv or .html"), (tmp_path / "no" / "x.csv", "there is no folder")):
+    (tmp_path / "folder.html").mkdir()
+    for bad, why in (
+        ("x.txt", "ends in .csv or .html"),
+        (tmp_path / "no" / "x.csv", "there is no folder"),
+        (tmp_path / "folder.html", "it is a folder"),
+    ):
         assert cli(*FIVE, "--standings", bad) == 2
         assert why in cli.err
     other = tmp_path / "other.jsonl"
