@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
         kept = _recorded(record, args)
         if kept is not None:
             note = "from the record; --time or --iterations search again"
-            return present(iter(kept), record, args, note, are_kept=True)
+            return present(iter(kept), record, args, note)
         evaluations = evaluate_record(
             record,
             time_s=args.time,
@@ -186,7 +186,7 @@ def present(
     args: argparse.Namespace,
     last_line: str = "",
     seed: int | None = None,
-    are_kept: bool = False,
+    build: str | None = __version__,
 ) -> int:
     """Print evaluations in the form that `add_record_options` selects, and write them; return the exit code.
 
@@ -196,9 +196,9 @@ def present(
     last_line : str
         What follows the summary.
     seed : int, optional
-        That of the searches.
-    are_kept : bool
-        Whether the evaluations are those in the record.
+        That of the searches; None if the evaluations are those in the record.
+    build : str, optional
+        The version that searched, if it is known.
     """
     asked = turn_indices(args.turns, record) or range(len(record["turns"]))
     num_turns = len(set(asked).intersection(seat_turns(record)))
@@ -228,7 +228,7 @@ def present(
     if not args.json:
         terminal.say("", *_summary(found, record), "", *_course(found, record, events), "", *terminal.wrap(NOTE))
         terminal.say(*(["", last_line] if last_line else []))
-    _write(found, record, args, events, None if are_kept else _settings(args, seed))
+    _write(found, record, args, events, None if seed is None else _settings(args, seed, build))
     if len(found) < num_turns:
         sys.stdout.flush()
         terminal.tell(f"interrupted after {len(found)} of {num_turns} turns")
@@ -236,9 +236,9 @@ def present(
     return 0
 
 
-def _settings(args: argparse.Namespace, seed: int | None) -> dict[str, Any]:
-    """Return what the record says of the searches: the limits that were asked for."""
-    return {"time_s": args.time, "iterations": args.iterations, "seed": seed}
+def _settings(args: argparse.Namespace, seed: int, build: str | None) -> dict[str, Any]:
+    """Return what the record says of the searches: the version, the limits that were asked for, and the seed."""
+    return {"build": build, "time_s": args.time, "iterations": args.iterations, "seed": seed}
 
 
 def _write(
@@ -251,8 +251,8 @@ def _write(
     """Write the files that `--record` and `--html` name; without settings those in the record stay."""
     if args.output is not None:
         if settings is None:
-            settings = {key: record.get("evaluations", {}).get(key) for key in ("time_s", "iterations", "seed")}
-        line = json.dumps(with_evaluations(record, found, build=__version__, events=events, **settings)).encode()
+            settings = {key: record["evaluations"].get(key) for key in ("build", "time_s", "iterations", "seed")}
+        line = json.dumps(with_evaluations(record, found, events=events, **settings)).encode()
         lines = [line]
         if _is_record_itself(args):
             lines = [text for _, text in read_records(args.record)]  # as they are: others may be no text

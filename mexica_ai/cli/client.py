@@ -24,6 +24,7 @@ from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError
+from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.rpc import targets, tokens
 
 if TYPE_CHECKING:
@@ -368,6 +369,7 @@ def _declare_annotate(parser: argparse.ArgumentParser) -> None:
 
 def _annotate(args: argparse.Namespace, client: Client) -> int:
     text, where = read_record(args.record, args.game)
+    seed = resolve_seed(args.seed)
     with common.located(where):
         record = parse_record(text)
         annotate.check_outputs(args)
@@ -378,7 +380,7 @@ def _annotate(args: argparse.Namespace, client: Client) -> int:
             iterations=args.iterations,
             threads=args.threads,
             memory_mb=args.memory,
-            seed=args.seed,
+            seed=seed,
             weights=args.weights,
             level=args.level,
             elo=args.elo,
@@ -387,7 +389,7 @@ def _annotate(args: argparse.Namespace, client: Client) -> int:
             explain=args.explain,
             checks=annotate.DEFAULT_CHECKS if args.checks is None else args.checks,
         )
-    return annotate.present(evaluations, record, args, seed=args.seed)
+    return annotate.present(evaluations, record, args, f"seed {seed}", seed, build=None)
 
 
 def _declare_proposal(parser: argparse.ArgumentParser) -> None:
@@ -426,16 +428,16 @@ def _info(args: argparse.Namespace, client: Client) -> None:
     if args.json:
         print(json.dumps(info))
         return
-    terminal.say(f"engine {info['engine_version']}, {info['slots']} searches at a time")
-    for weights in info["weights"]:
-        terminal.say(f"weights of {weights['game']}: {weights['version']} ({weights['name']})")
-    terminal.say(f"levels {info['lowest_level']} to {info['highest_level']}; {info['default_time_s']:g} s unless asked")
+    lines = [f"engine {info['engine_version']}, {info['slots']} searches at a time"]
+    lines += [f"weights of {one['game']}: {one['version']} ({one['name']})" for one in info["weights"]]
+    lines += [f"levels {info['lowest_level']} to {info['highest_level']}; {info['default_time_s']:g} s unless asked"]
     for game, levels in itertools.groupby(info["levels"], key=lambda level: level["game"]):
         rated = ", ".join(f"{each['level']} {each['rank']} {each['rating']:.0f}" for each in levels)
-        terminal.say(f"ratings of the levels of {game}: {rated}")
-    for option in info["search_options"]:
-        terminal.say(f"option {option['name']}: {option['min']:g} to {option['max']:g}")
-    terminal.say("at most " + ", ".join(f"{name} {value:g}" for name, value in info["caps"].items()))
+        lines += [f"ratings of the levels of {game}: {rated}"]
+    lines += [f"option {one['name']}: {one['min']:g} to {one['max']:g}" for one in info["search_options"]]
+    lines += ["at most " + ", ".join(f"{name} {value:g}" for name, value in info["caps"].items())]
+    for line in lines:
+        terminal.say(*terminal.wrap(line, rest="    "))
 
 
 _CALLS = {

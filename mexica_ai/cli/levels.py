@@ -70,7 +70,8 @@ def run(args: argparse.Namespace) -> int:
         one, rating = levels.character_of(level), ratings_of(args.game)[level]
         measured = describe_level(args.game, level)
         strength = f"{say(rank_of(level))}, rated {rating.elo:.0f}, not measured" if measured is None else say(measured)
-        terminal.say(f"{level:>2}  {one.name}: {one.words}", f"    {strength}")
+        for line in (f"{level:>2}  {one.name}: {one.words}", f"    {strength}"):
+            terminal.say(*terminal.wrap(line, rest="    "))
     if found is not None:
         terminal.say("", *(_describe(row) for row in rows), *terminal.wrap(say(found.phrase)))
     return 0

@@ -174,6 +174,15 @@ def test_a_record_says_with_which_limits_its_evaluations_were_made(client, tmp_p
     assert [found[key] for key in ("time_s", "iterations", "seed")] == [None, 7, 9]
 
 
+def test_the_seed_of_a_review_is_reported_and_the_version_of_the_server_is_not_guessed(client, tmp_path):
+    record = tmp_path / "record.json"
+    record.write_text(json.dumps(RECORD))
+    out = client("annotate", record, "--iterations", 7, "--record", record)
+    found = json.loads(record.read_text())["evaluations"]
+    assert out.endswith(f"\nseed {found['seed']}\n")
+    assert "build" not in found
+
+
 def test_proposal(client):
     action = f"remove {ai.load(MIDGAME).to_json()['calpulli']['display'][0]}"
     assert re.match(rf"{action}: (yes|no): ", client("proposal", MIDGAME, action))
@@ -187,10 +196,13 @@ def test_a_game_for_one_number_of_seats(client, monkeypatch):
     assert client("games") == "go: 2 seats, rules version 1\n"
 
 
-def test_games_and_info(client):
+def test_games_and_info(client, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     assert "mexica: 2 to 4 seats" in client("games")
     assert {game["name"] for game in json.loads(client("games", "--json"))} == set(registry.names())
-    assert "levels 1 to 10" in client("info")
+    lines = client("info").splitlines()
+    assert any(line.startswith("levels 1 to 10") for line in lines)
+    assert max(map(len, lines)) <= 80
     assert json.loads(client("info", "--json"))["caps"]["memory_mb"] == 64
 
 

@@ -18,7 +18,8 @@ def won(engines, winner=0):
     return json.dumps(make_record(position, engines=engines)) + "\n"
 
 
-def test_levels_are_listed_with_what_was_measured(capsys):
+def test_levels_are_listed_with_what_was_measured(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
     assert main(["levels", "mexica", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["levels"]
     assert [each["level"] for each in found] == list(levels.LEVELS)
@@ -27,7 +28,9 @@ def test_levels_are_listed_with_what_was_measured(capsys):
     assert found[2]["elo"][1] < found[2]["elo"][0] < found[2]["elo"][2]
     assert main(["levels", "nim"]) == 0
     out = capsys.readouterr().out
-    assert all(f"{one.name}: {one.words}" in out for one in map(levels.character_of, levels.LEVELS))
+    assert max(map(len, out.splitlines())) <= 80
+    words = " ".join(out.split())
+    assert all(f"{one.name}: {one.words}" in words for one in map(levels.character_of, levels.LEVELS))
     assert out.count(", not measured") == 10
     assert "beginner, rated 860, not measured" in out
 

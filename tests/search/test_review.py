@@ -78,6 +78,8 @@ def test_the_record_is_written_and_read_again_without_a_search(cli, tmp_path):
     assert (second["evaluations"]["seed"], second["evaluations"]["build"]) == (3, ai.__version__)
     assert cli("annotate", path, "--game", 2, "--json") == 0
     assert [json.loads(line) for line in cli.out.splitlines()] == second["evaluations"]["turns"]
+    second["evaluations"]["build"] = "0.1.0"  # what has searched, not what copies
+    path.write_text(f"{json.dumps(first)}\n{json.dumps(second)}\n")
     assert cli("annotate", path, "--game", 2, "--turns", 2, "--record", tmp_path / "other.jsonl") == 0
     assert "from the record" in cli.out
     assert json.loads((tmp_path / "other.jsonl").read_text()) == second
