@@ -39,11 +39,12 @@ def apply_turn(request: engine_pb2.ApplyTurnRequest) -> engine_pb2.ApplyTurnResp
     if request.turn.actions or not (request.draw_events and position.is_chance):
         actions, started = list(request.turn.actions), position.state.turn
         _require_turn(position, actions)
+        is_event = position.is_chance  # which counts as no turn of the state
         with paths.naming(paths.TURN + whole):
             if request.with_steps:
                 steps = play_steps(position, actions)
             position.push(actions, partial=request.allow_partial)
-        is_turn_over = position.state.turn != started or position.is_over
+        is_turn_over = is_event or position.state.turn != started or position.is_over
     events: list[list[str]] = []
     while request.draw_events and position.is_chance:
         # Seeds of their own: events alike shall not come alike.

@@ -112,12 +112,12 @@ def play_steps(position: Position, turn: str | list[str]) -> list[Step]:
     position.copy().push(actions, partial=True)  # for the errors of the turn as a whole
     steps, now = [], position.copy()
     spends = registry.get(position.game).reasons.spends
-    started, before = now.state.turn, now.to_json()
+    started, is_event, before = now.state.turn, now.is_chance, now.to_json()
     for action in actions:
         seat, scores = now.to_move, now.scores
         now.push_action(action)
         after = now.to_json()
-        is_over = now.state.turn != started
+        is_over = is_event or now.state.turn != started
         steps.append(
             Step(
                 action,

@@ -9,6 +9,7 @@ import pytest
 from servers import RunningServer, failure
 
 import mexica_ai as ai
+from mexica_ai.game.steps import play_steps
 from mexica_ai.rpc import wire
 from mexica_ai.server import request_timeout
 from mexica_ai.v1 import engine_pb2 as messages
@@ -160,6 +161,19 @@ def test_a_turn_may_be_partial_and_has_steps(stub):
     position.push("teleport C6; temple 2 B7", partial=True)
     assert list(legal.actions) == position.legal_actions()
     assert not stub.LegalActions(messages.LegalActionsRequest(position=start)).HasField("position")
+
+
+def test_a_random_event_is_a_whole_turn(stub):
+    position = ai.new_game("coatl", seed=1)
+    for turn in ("keep", "keep", "draw deck"):
+        position.push(turn)
+    start, event = wire.position_to_message(position), position.copy().draw(seed=1)
+    turn = messages.Turn(actions=event)
+    answer = stub.ApplyTurn(messages.ApplyTurnRequest(position=start, turn=turn, with_steps=True))
+    assert answer.is_turn_over
+    applied = wire.applied_from_message(answer)
+    assert [step.is_turn_over for step in applied.steps] == [True]
+    assert [step.is_turn_over for step in play_steps(position, event)] == [True]
 
 
 @pytest.mark.parametrize("game", ["coatl", "tzolkin"])
