@@ -32,7 +32,7 @@ def apply_turn(request: engine_pb2.ApplyTurnRequest) -> engine_pb2.ApplyTurnResp
     wire.check_size(request)
     seed = wire.seed_of(request)
     position = wire.position_from_message(request.position)
-    whole = paths.position(wire.position_field(position.game))
+    whole = paths.position(wire.position_field(request.position))
     before = position.scores
     steps: list[Step] = []
     is_turn_over = True
@@ -101,14 +101,14 @@ def get_view(request: engine_pb2.GetViewRequest) -> engine_pb2.GetViewResponse:
         raise PositionError(
             f"seat: given {seat}; expected a seat from 0 to {position.players - 1}", reason="OUT_OF_RANGE", path="seat"
         )
-    with paths.naming(paths.position(wire.position_field(position.game))):
+    with paths.naming(paths.position(wire.position_field(request.position))):
         return engine_pb2.GetViewResponse(position=views.view_to_message(position, seat))
 
 
 def legal_actions(request: engine_pb2.LegalActionsRequest) -> engine_pb2.LegalActionsResponse:
     wire.check_size(request)
     position = wire.position_from_message(request.position)
-    whole = paths.position(wire.position_field(position.game))
+    whole = paths.position(wire.position_field(request.position))
     for index, action in enumerate(request.actions):
         with paths.naming(paths.last_of(f"actions[{index}]") + whole):
             position.push_action(action)

@@ -19,9 +19,9 @@ RECORD: list[Rule] = [
 ]
 
 
-def position(game: str) -> list[Rule]:
-    """Return the rule for what is found wrong with a position after it was read, in terms of its JSON form."""
-    return [(rf"position\.(?!{game}\.)(.+)", rf"position.{game}.\1")]
+def position(field: str) -> list[Rule]:
+    """Return the rule for what is found wrong with a position after it was read from a field of its message."""
+    return [(rf"position\.(?!{field}\.)(.+)", rf"position.{field}.\1")]
 
 
 def options(game: str) -> list[Rule]:

@@ -390,7 +390,7 @@ def _call(context: Context) -> Call:
 def _read_position(message: engine_pb2.Position) -> Position:
     """Return a position in which a seat is to move."""
     position = wire.position_from_message(message)
-    with paths.naming(paths.position(wire.position_field(position.game))):
+    with paths.naming(paths.position(wire.position_field(message))):
         require_seat_to_move(position)
     return position
 

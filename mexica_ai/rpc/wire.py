@@ -112,9 +112,9 @@ def _check_entries(value: JsonValue, path: str) -> None:
             left += value.values() if isinstance(value, dict) else value
 
 
-def position_field(game: str) -> str:
-    """Return the field of `Position` that holds a position of a game."""
-    return game if game in OWN_MESSAGES else JSON
+def position_field(message: engine_pb2.Position) -> str:
+    """Return the field that holds the position of a message, which was read."""
+    return message.WhichOneof("game") or JSON
 
 
 def position_to_message(position: Position, *, hides: bool = False) -> engine_pb2.Position:

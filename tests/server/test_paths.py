@@ -194,6 +194,15 @@ def test_the_view_of_another_seat(stub, game):
     assert (fault.field, fault.reason) == (f"search.{path}", "NOT_ITS_VIEW")
 
 
+def test_faults_name_the_field_that_holds_the_position(stub):
+    position = ai.new_game("coatl", seed=1)
+    seen = position.view(1 - position.to_move)
+    for field, text in (("json", json.dumps(seen.to_json())), ("compact", seen.to_compact())):
+        asked = messages.BestTurnRequest(position={field: text})
+        _, _, _, (fault,) = failure(stub.BestTurn, asked)
+        assert (fault.field, fault.reason) == (f"position.{field}.viewer", "NOT_ITS_VIEW")
+
+
 def test_turns_that_uncover_what_the_position_does_not_know(stub):
     # The last seat keeps its wealth tiles, and then those of all seats are shown.
     position = ai.new_game("tzolkin", seed=1)
