@@ -291,6 +291,15 @@ def test_the_requests_of_one_call_count_as_calls(start_server, connect, monkeypa
     answers.cancel()
 
 
+def test_the_requests_of_a_caller_without_a_name_are_not_delayed(start_server, connect, monkeypatch):
+    limiter = SteppedLimiter(0)
+    monkeypatch.setattr(app, "RateLimiter", lambda per_s, burst: limiter)
+    stub = connect(start_server(IdleSearch(), tokens_file=None))
+    requests = [engine_pb2.BestTurnsRequest(id=str(number), search=question(0.01)) for number in range(4)]
+    assert {answer.id for answer in stub.BestTurns(iter(requests), timeout=60)} == {"0", "1", "2", "3"}
+    assert not limiter.asked
+
+
 def test_the_rate_limit_is_that_of_the_configuration(start_server, monkeypatch):
     made = []
     monkeypatch.setattr(
