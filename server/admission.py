@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from mexica_ai.analysis.limits import Limits
@@ -106,20 +107,28 @@ class Admission:
             unlimited=unlimited,
         )
 
-    def check(self, call: Call, settings: SearchSettings) -> None:
+    def check(self, call: Call, settings: SearchSettings, is_spared: Callable[[], bool] = lambda: False) -> None:
         """Raise the BusyError of a search that would be rejected, before its position is read.
 
-        Does nothing while a slot is free: then there is time to read the request, which may need no slot.
+        Does nothing while a slot is free: then there is time to read the request, which may need no slot. Of a search
+        that would be rejected, `is_spared` says whether it needs none.
         """
         with self._metrics.noting_rejections():
-            if self._moves(call):
-                self._check_deadline(call)
-                raise MovedError
             try:
-                self.slots.check(call.caller, self.expected_s(settings.level_limits), self._search_by(call))
-            except BusyError:
-                self._check_deadline(call)
-                raise
+                self._check(call, settings)
+            except (BusyError, DeadlineTooShortError):
+                if not is_spared():
+                    raise
+
+    def _check(self, call: Call, settings: SearchSettings) -> None:
+        if self._moves(call):
+            self._check_deadline(call)
+            raise MovedError
+        try:
+            self.slots.check(call.caller, self.expected_s(settings.level_limits), self._search_by(call))
+        except BusyError:
+            self._check_deadline(call)
+            raise
 
     def _moves(self, call: Call) -> bool:
         """Return whether a call is sent to another server: its client has attempts and time left for that."""

@@ -28,7 +28,6 @@ from mexica_ai.io.numbers import is_time
 from mexica_ai.io.strict import quote
 from mexica_ai.rpc import wire
 from mexica_ai.server import answers, batches, handlers, paths, strength, tracing
-from mexica_ai.server.admission import DeadlineTooShortError
 from mexica_ai.server.auth import CALLER
 from mexica_ai.server.calls import Call, Question
 from mexica_ai.server.config import ServerConfig
@@ -239,11 +238,8 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
             avoid=request.avoid,
         )
         if not is_patient:
-            try:
-                self._scheduler.admission.check(call, settings)
-            except (BusyError, DeadlineTooShortError):
-                if not self._is_seen_forced(request.position):
-                    raise
+            is_spared = functools.partial(self._is_seen_forced, request.position)
+            self._scheduler.admission.check(call, settings, is_spared)
 
         def read(request: engine_pb2.BestTurnRequest | engine_pb2.AnalyzeRequest) -> Position:
             position = _read_position(request.position)

@@ -612,6 +612,8 @@ def test_an_overloaded_server_looks_at_some_calls_for_forced_turns(nim, monkeypa
     monkeypatch.setattr(scheduler, "FORCED_CHECK_S", 60.0)
     search = IdleSearch()
     running = RunningServer(search, slots=1, max_waiting=0)
+    rejected = []
+    monkeypatch.setattr(running.metrics, "rejected", rejected.append)
     try:
         request = engine_pb2.BestTurnRequest(
             position=wire.position_to_message(nim), limits=engine_pb2.Limits(time_s=20)
@@ -620,9 +622,11 @@ def test_an_overloaded_server_looks_at_some_calls_for_forced_turns(nim, monkeypa
         search.await_start()
         request.position.CopyFrom(wire.position_to_message(ai.new_game("nim", piles=[1])))
         assert list(running.stub.BestTurn(request).result.turn) == ["take 1 1"]
+        assert rejected == []  # it was answered
         # The next one comes too soon to be looked at.
         code, _, info, _ = failure(running.stub.BestTurn, request)
         assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "TOO_MANY_WAITING")
+        assert rejected == ["TOO_MANY_WAITING"]
         first.cancel()
     finally:
         running.close()
