@@ -274,6 +274,13 @@ def test_alerts_are_of_what_callers_suffer():
     assert {"MexicaAiMissesDeadlines", "MexicaAiWaits", "MexicaAiSlow", "MexicaAiSlotsFull"} <= set(names)
 
 
+def test_the_alert_counts_the_refusals_that_more_pods_prevent():
+    (group,) = yaml.safe_load((DEPLOY / "prometheus" / "rules.yml").read_text())["groups"]
+    (asked,) = [rule["expr"] for rule in group["rules"] if rule["alert"] == "MexicaAiRejects"]
+    counted = re.findall(r'rejections_total{(reason=~"[^"]+")', str(adapter()))
+    assert set(counted) == set(re.findall(r"rejections_total{([^}]*)}", asked))
+
+
 def test_the_first_internal_error_of_a_method_is_an_increase():
     (group,) = yaml.safe_load((DEPLOY / "prometheus" / "rules.yml").read_text())["groups"]
     (asked,) = [rule["expr"] for rule in group["rules"] if rule["alert"] == "MexicaAiInternalErrors"]
