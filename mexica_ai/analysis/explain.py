@@ -15,7 +15,7 @@ from mexica_ai.game.details import cost_text
 from mexica_ai.game.messages import decimal, grouped, percent, say
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
-from mexica_ai.game.steps import Step, play_steps
+from mexica_ai.game.steps import Step, known_steps
 
 if TYPE_CHECKING:
     from mexica_ai.analysis.results import Candidate, Forecast, Result
@@ -32,7 +32,7 @@ class ExplainedStep:
     Attributes
     ----------
     step : Step
-        The action and its immediate effects.
+        The action and its immediate effects, as the seat to move sees them.
     forecast : Forecast or None
         None if the search visited it too seldom, or reached it in another order.
     sentence : str
@@ -51,6 +51,7 @@ class Explanation:
     Attributes
     ----------
     steps : list of ExplainedStep
+        Without a last action that uncovers what the seat to move does not see; it has only its sentence.
     gives_away : float or None
         Share of the win that the next best turn gives away; below 0 if its mean is higher, though it was visited less.
         None without another turn.
@@ -67,7 +68,7 @@ class Explanation:
 
 
 def explain(position: Position, result: Result) -> Explanation:
-    """Explain the best turn of a search.
+    """Explain the best turn of a search, by what the seat to move may see and no more.
 
     Parameters
     ----------
@@ -83,16 +84,21 @@ def explain(position: Position, result: Result) -> Explanation:
     """
     seat = position.to_move
     assert seat is not None
+    seen = position.view(seat)
     best = result.candidates[0]
     points = [point if point.visits >= MIN_VISITS else None for point in best.forecast]
     points += [None] * (len(best.turn) + 1 - len(points))
-    last = points[0]
-    steps, before = [], position.to_json()
-    why = purposes(position, best.turn, best.line)
-    for step, point, purpose in zip(play_steps(position, best.turn), points[1:], why, strict=False):
+    last, before = points[0], seen.to_json()
+    steps, played = [], known_steps(seen, best.turn)
+    is_whole = len(played) == len(best.turn)
+    why = purposes(seen, best.turn[: len(played)], best.line if is_whole else ()) if played else []
+    for step, point, purpose in zip(played, points[1:], why, strict=False):
         steps.append(ExplainedStep(step, point, _sentence(step, point, last, seat, before, purpose)))
         last, before = point or last, step.position.to_json()
     sentences = [each.sentence for each in steps]
+    if not is_whole:
+        text = say("{action}: uncovers what is hidden", action=best.turn[-1])
+        sentences.append(_with_forecast(text, points[len(best.turn)], last, seat))
     if result.is_fallback:
         sentences.append(say("Nothing was searched, so nothing is known of what the turn brings later."))
     gives_away = None
@@ -102,7 +108,7 @@ def explain(position: Position, result: Result) -> Explanation:
         sentences.append(_runner_up(best, other, seat, gives_away))
     reply = best.line[0] if best.line else None
     if reply:
-        answering = steps[-1].step.position.to_move
+        answering = played[-1].position.to_move if is_whole else None
         turn = TURN_SEPARATOR.join(reply)
         if answering is None:
             sentences.append(say("The search expects next: {turn}.", turn=turn))
@@ -117,6 +123,10 @@ def _sentence(
     facts = effects_of(step, seat, before)
     nothing = say("ends the turn") if step.is_turn_over else say("changes no count at once")
     text = f"{step.action}: {', '.join([purpose] * bool(purpose) + facts) or nothing}"
+    return _with_forecast(text, point, last, seat)
+
+
+def _with_forecast(text: str, point: Forecast | None, last: Forecast | None, seat: int) -> str:
     if point is None:
         return text + "."
     share = 100 * point.value[seat]

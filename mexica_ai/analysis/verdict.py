@@ -1,7 +1,7 @@
 """Why a turn was bad, in two or three sentences: what it gave away, the answer that shows it, what was better.
 
 All of it comes from the search and the rules: shares and points that searches expect, and what the rules say that the
-turns bring at once.
+turns bring at once, as far as their seats see it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from mexica_ai.game.messages import decimal, noted, percent, say, speaking
 from mexica_ai.game.phrases import ENGLISH
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
-from mexica_ai.game.steps import Step, play_steps
+from mexica_ai.game.steps import known_steps
 
 if TYPE_CHECKING:
     from mexica_ai.analysis.annotate import TurnEvaluation
@@ -43,7 +43,7 @@ def explain_evaluation(position: Position, one: TurnEvaluation) -> list[str]:
     after = position.copy()
     after.push(one.turn)
     if one.answer and after.to_move is not None:
-        brings = _brings(play_steps(after, one.answer), after.to_move, after)
+        brings = _brings(after, one.answer, after.to_move)
         turn = TURN_SEPARATOR.join(one.answer)
         if after.to_move == one.seat:
             sentences.append(say("The same seat goes on with {turn}{brings}.", turn=turn, brings=brings))
@@ -51,9 +51,8 @@ def explain_evaluation(position: Position, one: TurnEvaluation) -> list[str]:
             sentences.append(
                 say("Seat {seat} can answer {turn}{brings}.", seat=after.to_move, turn=turn, brings=brings)
             )
-    better, played = play_steps(position, one.choice), play_steps(position, one.turn)
-    brings = _brings(better, one.seat, position)
-    at_once = _at_once(better, played, one.seat)
+    brings = _brings(position, one.choice, one.seat)
+    at_once = _at_once(_scored(position, one.choice, one.seat), _scored(position, one.turn, one.seat))
     sentences.append(
         say(
             "Better was {turn}{brings}: then it expects {share} of the win{at_once}.",
@@ -91,15 +90,22 @@ def _place(scores: Sequence[float], seat: int) -> int:
     return sum(score > scores[seat] for score in scores)
 
 
-def _brings(steps: Sequence[Step], seat: int, position: Position) -> str:
+def _scored(position: Position, turn: list[str], seat: int) -> float:
+    after = position.copy()
+    after.push(turn, partial=True)
+    return after.scores[seat] - position.scores[seat]
+
+
+def _brings(position: Position, turn: list[str], seat: int) -> str:
     """Return in brackets what a turn brings its seat at once: the points, and the effects that matter most."""
-    scored = sum(step.scored[seat] for step in steps)
+    seen = position.view(seat)
+    scored, steps = _scored(position, turn, seat), known_steps(seen, turn)
     clauses: list[tuple[float, int, str]] = []
-    before = position.to_json()
+    before = seen.to_json()
     for step in steps:
         effects = changes_of(step, seat, before)
         if effects:
-            action = f"{step.action}: " * (len(steps) > 1)
+            action = f"{step.action}: " * (len(turn) > 1)
             clauses.append((-step.scored[seat], -len(effects), action + _joined(effects[:MAX_CLAUSES])))
         before = step.position.to_json()
     most = [text for _, _, text in sorted(clauses)[:1]]
@@ -111,9 +117,8 @@ def _joined(texts: Sequence[str]) -> str:
     return ", ".join(texts)
 
 
-def _at_once(better: Sequence[Step], played: Sequence[Step], seat: int) -> str:
+def _at_once(better: float, played: float) -> str:
     """Return how many points the two turns score at once, if they differ: a difference in tempo."""
-    one, other = (sum(step.scored[seat] for step in steps) for steps in (better, played))
-    if one == other:
+    if better == played:
         return ""
-    return f" ({say('it scores {better} at once, the turn played {played}', better=one, played=other)})"
+    return f" ({say('it scores {better} at once, the turn played {played}', better=better, played=played)})"

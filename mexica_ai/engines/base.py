@@ -23,6 +23,7 @@ from mexica_ai.analysis.stopping import Stop
 from mexica_ai.engines.specs import KINDS, EngineSpec
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, require_seat_to_move
+from mexica_ai.game.steps import UNCOVERS
 from mexica_ai.io.errors import MexicaAIError, SearchError
 from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.io.terminal import shorten
@@ -233,5 +234,5 @@ def find_fault(position: Position, turn: list[str]) -> MexicaAIError | None:
         position.copy().push(turn)
     except MexicaAIError as error:
         # With these the turn is legal; it is followed by a draw that the position does not know.
-        return error if error.reason not in ("UPCOMING_UNKNOWN", "NOT_UNCOVERED") else None
+        return error if error.reason not in UNCOVERS else None
     return None

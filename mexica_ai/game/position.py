@@ -12,7 +12,7 @@ from mexica_ai.game.details import ActionDetail, details_of
 from mexica_ai.game.messages import speaking
 from mexica_ai.game.phrases import ENGLISH
 from mexica_ai.game.position_text import TURN_SEPARATOR, compact_data, game_of, position_data, split_turn
-from mexica_ai.game.steps import play_steps
+from mexica_ai.game.steps import known_steps
 from mexica_ai.game.text_forms import SPECTATOR, viewer_name
 from mexica_ai.io.errors import (
     GameOverError,
@@ -458,7 +458,8 @@ class Position:
         Parameters
         ----------
         turn : list of str, or str, optional
-            A turn, or the beginning of one: the picture shows the position after it, with its steps marked.
+            A turn, or the beginning of one: the picture shows the position after it, with its steps marked. A last
+            action that uncovers what the position does not know is left out.
         viewer : int, optional
             Draw only what this seat sees.
         theme : str
@@ -479,7 +480,7 @@ class Position:
         if draw is None:
             raise NotationError(f"{self.game}: has no pictures; expected a game that has", reason="NO_PICTURE")
         shown = self if viewer is None else self.view(viewer)
-        steps = [(step.action, step.position.to_json()) for step in play_steps(shown, turn)] if turn else []
+        steps = [(step.action, step.position.to_json()) for step in known_steps(shown, turn)] if turn else []
         options: dict[str, Sequence[str]] = {} if parts is None else {"parts": parts}
         return draw(
             shown.to_json(), viewer=shown.viewer, turn=steps, theme=theme, targets=targets, shares=shares, **options

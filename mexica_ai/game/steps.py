@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mexica_ai.game import registry
 from mexica_ai.game.position_text import split_turn
+from mexica_ai.io.errors import PositionError
 from mexica_ai.io.json_types import JsonObject
 
 if TYPE_CHECKING:
     from mexica_ai.game.position import Position
+
+UNCOVERS = ("UPCOMING_UNKNOWN", "NOT_UNCOVERED")  # reasons of errors of actions that uncover something hidden
 
 
 class Change(NamedTuple):
@@ -130,6 +133,23 @@ def play_steps(position: Position, turn: str | list[str]) -> list[Step]:
         )
         before = after
     return steps
+
+
+def known_steps(position: Position, turn: str | list[str]) -> list[Step]:
+    """Return the steps of `play_steps`, without a last one that uncovers what the position does not know.
+
+    Raises
+    ------
+    MexicaAIError
+        Those of `play_steps`, but for that.
+    """
+    actions = split_turn(turn)
+    try:
+        return play_steps(position, actions)
+    except PositionError as error:
+        if error.reason not in UNCOVERS:
+            raise
+    return play_steps(position, actions[:-1]) if actions[1:] else []
 
 
 def spent(before: JsonObject, after: JsonObject, seat: int, keys: Sequence[str], is_over: bool) -> dict[str, int]:

@@ -9,14 +9,14 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from mexica_ai.game.position import Position
-from mexica_ai.game.steps import play_steps
-from mexica_ai.io.errors import MexicaAIError, PositionError
+from mexica_ai.game.steps import known_steps
+from mexica_ai.io.errors import MexicaAIError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
 from mexica_ai.table.seats import names_of
 from mexica_ai.web import boards
 from mexica_ai.web.errors import ApiError
-from mexica_ai.web.turn_entry import ENDS, UNCOVERS
+from mexica_ai.web.turn_entry import ENDS
 
 if TYPE_CHECKING:
     from mexica_ai.web.games import Game
@@ -175,9 +175,10 @@ def steps_of(
         steps = _played_steps(game, number, viewer)[:count]
     else:
         base = position_of(game, number, viewer, list(line), [])
+        steps = []
         if actions:
             _settle(base, 0)
-        steps = _draft_steps(base, list(actions))
+            steps = [(step.action, step.position.to_json()) for step in known_steps(base, list(actions))]
     return base, steps
 
 
@@ -199,15 +200,3 @@ def _played_steps(game: Game, number: int, viewer: int | None) -> list[tuple[str
         position.push_action(action)
         steps.append((seen, game.view_of(position, viewer).to_json()))
     return steps
-
-
-def _draft_steps(base: Position, actions: list[str]) -> list[tuple[str, JsonObject]]:
-    if not actions:
-        return []
-    try:
-        steps = play_steps(base, actions)
-    except PositionError as error:  # its last action would uncover something
-        if error.reason not in UNCOVERS:
-            raise
-        steps = play_steps(base, actions[:-1]) if actions[1:] else []
-    return [(step.action, step.position.to_json()) for step in steps]

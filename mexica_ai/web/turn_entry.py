@@ -11,14 +11,13 @@ from mexica_ai.game.clicks import gains_of, walks_of
 from mexica_ai.game.contract import Game
 from mexica_ai.game.details import cost_text
 from mexica_ai.game.position import Position
-from mexica_ai.game.steps import spent
+from mexica_ai.game.steps import UNCOVERS, spent
 from mexica_ai.io.errors import IllegalActionError, MexicaAIError, PositionError
 from mexica_ai.io.json_types import JsonObject
 from mexica_ai.io.strict import quote
 from mexica_ai.web.snapshot_types import EntryJson, WalkJson
 
 ENDS = ("end", "pass")  # tools of actions that only end a turn
-UNCOVERS = ("UPCOMING_UNKNOWN", "NOT_UNCOVERED")  # reasons of errors of actions that uncover something hidden
 NUM_SAMPLES = 6  # of a tool; their errors explain why it has no legal action
 _SAMPLES: dict[str, dict[str, list[str]]] = {}  # actions of each tool that were legal in some position, by game
 

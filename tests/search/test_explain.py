@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from mexica_builder import build
 from servers import RunningServer
 
 import mexica_ai as ai
@@ -14,6 +15,7 @@ from mexica_ai.analysis.results import Forecast
 from mexica_ai.cli.main import main
 from mexica_ai.game import registry
 from mexica_ai.game.steps import play_steps
+from mexica_ai.games.mexica.board import STANDARD_POOL
 from mexica_ai.rpc import wire
 from mexica_ai.v1 import engine_pb2
 
@@ -58,6 +60,40 @@ def test_each_action_is_explained(searched):
     after.push(result.turn)
     assert found.sentences[-1] == f"The search expects seat {after.to_move} to answer: {'; '.join(first.line[0])}."
     assert ai.explain is explain
+
+
+def test_only_what_the_seat_to_move_sees_counts(searched):
+    position, result = searched
+    seen = position.view(position.to_move)
+    found = explain(position, result)
+    assert found.steps[0].step.position.viewer == seen.viewer
+    assert explain(seen, result).sentences == found.sentences
+
+
+def last_choice():
+    """Return a position of Tzolk'in in which the last seat keeps its tiles; then those of all seats are shown."""
+    position = ai.new_game("tzolkin", seed=1)
+    position.push(position.legal_actions()[0])
+    return position
+
+
+def end_of_period():
+    """Return a position of Mexica whose next turn ends period 1, and so uncovers which tokens come next."""
+    hidden = {"pool": [*STANDARD_POOL, 13], "upcoming": [13, 12, 11, 10, 9, 8, 7]}
+    data = build(3, display=[], built_all=[0], to_move=2, pillis=["H6", "C9", "D9"], **hidden)
+    return ai.Position.from_json(data)
+
+
+@pytest.mark.parametrize("deal", [last_choice, end_of_period])
+def test_a_last_action_that_uncovers_something_is_explained_as_that(deal):
+    position = deal()
+    seen = position.view(position.to_move)
+    result = ai.best_turn(seen, iterations=100, seed=1)
+    found = explain(seen, result)
+    assert [each.step.action for each in found.steps] == result.turn[:-1]
+    assert found.sentences[len(found.steps)].startswith(f"{result.turn[-1]}: uncovers what is hidden")
+    assert explain(position, result).sentences == found.sentences
+    assert result.svg(seen).startswith("<svg")
 
 
 def test_a_turn_of_a_level_is_not_said_to_be_better_searched_than_it_is():

@@ -7,8 +7,10 @@ import pathlib
 import pytest
 from played_games import records_of
 
+import mexica_ai as ai
 from mexica_ai.analysis import grades
-from mexica_ai.analysis.annotate import check_evaluated, evaluate_record, explained, with_evaluations
+from mexica_ai.analysis.annotate import TurnEvaluation, check_evaluated, evaluate_record, explained, with_evaluations
+from mexica_ai.analysis.verdict import explain_evaluation
 from mexica_ai.cli.main import main
 from mexica_ai.io.errors import NotationError
 
@@ -65,6 +67,17 @@ def test_turning_points_are_the_worst_graded_turns_in_order(evaluations):
     assert [one.loss for one in grades.turning_points(some)] == [0.2, 0.3, 0.12]
     assert grades.describe_turning_points(some).startswith("The game turned here: Turn 1 of seat 0 was a blunder")
     assert "No turn gave away enough" in grades.describe_turning_points(some[1:2])
+
+
+def test_what_the_others_kept_in_secret_is_no_reason():
+    position = ai.new_game("tzolkin", seed=1)
+    position.push(position.legal_actions()[0])
+    turn, choice = position.legal_actions()[:2]  # the last choices: then the tiles of all seats are shown
+    even, scores = [0.5, 0.5], [20.0, 20.0]
+    one = TurnEvaluation(
+        1, 1, [turn], even, [0.6, 0.4], [choice], [0.4, 0.6], 0.1, scores, scores, [0, 0], iterations=1, seconds=0.1
+    )
+    assert explain_evaluation(position, one)[-1].startswith(f"Better was {choice}: then it expects ")
 
 
 def test_graded_turns_are_explained_and_kept_in_the_record(evaluations):

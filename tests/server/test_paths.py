@@ -217,3 +217,18 @@ def test_turns_that_uncover_what_the_position_does_not_know(stub):
     ):
         _, _, _, (fault,) = failure(method, request)
         assert (fault.field, fault.reason) == ("position.tzolkin.seats", "NOT_UNCOVERED")
+
+
+@pytest.mark.parametrize("is_full", [False, True])
+def test_a_search_of_such_a_turn_is_explained(stub, is_full):
+    position = ai.new_game("tzolkin", seed=1)
+    position.push(position.legal_actions()[0])
+    asked = wire.position_to_message(position if is_full else position.view(position.to_move))
+    fields = {"position": asked, "limits": messages.Limits(iterations=50, threads=1), "seed": 1, "explain": True}
+    found = stub.BestTurn(messages.BestTurnRequest(**fields)).result
+    *_, last = stub.Analyze(messages.AnalyzeRequest(**fields))
+    assert last.is_final
+    for result in (found, last.result):
+        (action,) = result.turn
+        assert result.explanation[0].startswith(f"{action}: uncovers what is hidden")
+        assert "seat 0's" not in " ".join(result.explanation)
