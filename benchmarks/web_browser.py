@@ -110,13 +110,20 @@ def _load(page, game):
     session = page.context.new_cdp_session(page)
     session.send("Network.enable")
     session.send("Network.setCacheDisabled", {"cacheDisabled": True})
-    sizes = []
-    session.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+    own, sizes = set(), {}
+
+    def note(event):  # not what the page before still waits for, and what the browser asks for by itself
+        if event["documentURL"].endswith(game["id"]) and event["type"] not in ("Manifest", "Other"):
+            own.add(event["requestId"])
+
+    session.on("Network.requestWillBeSent", note)
+    session.on("Network.loadingFinished", lambda event: sizes.update({event["requestId"]: event["encodedDataLength"]}))
     game_page(page, game)
     page.wait_for_timeout(300)
     paint = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
     session.send("Network.setCacheDisabled", {"cacheDisabled": False})
-    return {"first_paint_ms": round(page.evaluate(paint)), "cold_kb": round(sum(sizes) / 1024, 1)}
+    cold = sum(size for request, size in sizes.items() if request in own)
+    return {"first_paint_ms": round(page.evaluate(paint)), "cold_kb": round(cold / 1024, 1)}
 
 
 def _clicks(page, number):

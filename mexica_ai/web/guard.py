@@ -40,7 +40,7 @@ HEADERS = {
 }
 COOKIE_S = 180 * 24 * 3600  # for which a browser keeps the session; each visit of the URL begins anew
 _PUBLIC = ("/static/app.css", "/static/palette.css")  # the style of the page without a session
-NO_DOCUMENT = "default-src 'none'; frame-ancestors 'none'"  # the policy of scripts and style sheets, which load nothing
+NO_DOCUMENT = "default-src 'none'; frame-ancestors 'none'"  # the policy of all that is no page and loads nothing
 _CHANGES = ("POST", "PUT", "DELETE")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -102,8 +102,9 @@ class Guard:
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
-                if headers.get("content-type", "").startswith(("text/javascript", "text/css")):
+                if not headers.get("content-type", "text/html").startswith("text/html"):
                     headers["Content-Security-Policy"] = NO_DOCUMENT
+                    del headers["Cross-Origin-Opener-Policy"]  # of pages alone
                 headers.setdefault("Cache-Control", "no-store" if scope["path"].startswith("/api") else "no-cache")
             await send(message)
 
