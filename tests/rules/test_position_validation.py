@@ -283,6 +283,22 @@ def test_a_period_may_be_due_at_the_start_of_a_round_since_a_token_can_be_remove
     assert after.view(0).legal_actions() == after.legal_actions()
 
 
+@pytest.mark.parametrize("period", [1, 2])
+@pytest.mark.parametrize("changes", [{}, {"to_move": 1, "points": 2}])
+def test_a_period_whose_end_was_due_does_not_still_run(period, changes):
+    data = due(period=period, **changes)
+    Position.from_json(data)
+    data["calpulli"]["removed"] = []  # (so tokens are missing, too: eight founded districts would be long to lay out)
+    assert violations(data) == {("$.period", "PERIOD_OVERDUE"), ("$.calpulli", "TOKENS_COUNT")}
+
+
+@pytest.mark.parametrize("changes", [{"built": True}, {"built_all": []}, {"display": [13]}])
+def test_a_period_runs_that_was_not_due_with_the_last_round(changes):
+    data = due(**changes)
+    data["calpulli"]["removed"] = []
+    assert violations(data) == {("$.calpulli", "TOKENS_COUNT")}
+
+
 def test_after_four_idle_rounds_the_game_may_be_over():
     data = due(period=2, idle=3)
     Position.from_json(data | {"phase": "over", "idle_rounds": 4})

@@ -70,6 +70,7 @@ class _Checker(Checker):
         self._check_pillis()
         self._check_tokens()
         self._check_founded_districts()
+        self._check_period_still_runs()
 
     def _check_counters(self) -> None:
         fields = self.data
@@ -367,6 +368,20 @@ class _Checker(Checker):
                     f"{format_space(placed[index]['at'])} is in the district of the token on "
                     f"{format_space(placed[inside[0]]['at'])}; expected one token a district",
                 )
+
+    def _check_period_still_runs(self) -> None:
+        """A period ends with a round; within the next one only a token that goes out of play can make its end due."""
+        calpulli = self.data["calpulli"]
+        if self.data["phase"] != "play" or self.data["built_this_round"] or calpulli["display"] or calpulli["removed"]:
+            return
+        done = [index for index, seat in enumerate(self.seats) if not any(seat["temples"])]
+        if done:
+            self.add(
+                "period",
+                "PERIOD_OVERDUE",
+                f"the display is empty and seat {done[0]} has had no temple left since the last round; expected period "
+                f"{self.data['period']} to be over",
+            )
 
 
 def count_dominoes(cells: Collection[int]) -> int:
