@@ -12,6 +12,7 @@ from mexica_ai.draw.palette import Paint
 from mexica_ai.draw.pieces import NEUTRAL, pawn, seat_mark, seat_shape
 from mexica_ai.draw.svg import TIMES, document, element, group, text
 from mexica_ai.game.contract import try_parse
+from mexica_ai.game.text_forms import count
 from mexica_ai.games.mexica import board
 from mexica_ai.games.mexica.board import format_space, parse_space
 from mexica_ai.games.mexica.notation import SHAPE, parse_position
@@ -385,8 +386,9 @@ class _Picture:
 
     def panel(self) -> tuple[str, float]:
         now, paint = self.now, self.paint
+        idle = f", {count(now['idle_rounds'], 'idle round')}" if now.get("idle_rounds") else ""
         heading = {"placement": "placement", "over": "over"}.get(
-            now["phase"], f"period {now['period']}, round {now['round']}"
+            now["phase"], f"period {now['period']}, round {now['round']}{idle}"
         )
         parts = [
             text(0, 46, "Mexica", 22, font_weight="bold", **paint("ink")),

@@ -74,8 +74,8 @@ class MexicaEditor(Editor):
             choice(fields, "to_move", "To move", edit.seats(players)),
             number(fields, "action_points", "Action points", 0, board.ACTION_POINTS),
             number(fields, "tokens_taken", "Tokens taken this turn", 0, board.MAX_TOKENS_PER_TURN),
-            number(fields, "idle_rounds", "Rounds without building", 0, invariants.MAX_IDLE_ROUNDS),
-            flag(fields, "built_this_round", "Built this round"),
+            number(fields, "idle_rounds", "Idle rounds in a row", 0, invariants.MAX_IDLE_ROUNDS),
+            flag(fields, "built_this_round", "Canal, temple or founding this round"),
         ]
         calpulli = [bag(fields, "calpulli.display", "Tokens on display", _SIZES)]
         if "pool" in fields["calpulli"] and fields["period"] == 1:
