@@ -710,6 +710,7 @@ BROKEN_ELSEWHERE = [
     (lambda: third(to_move=0, phase="building"), None, "$.actions_left", "ENDING_MISMATCH"),
     (exhausted, set_at("ending", None), "$.ending", "ENDING_MISMATCH"),
     (exhausted, set_at("round", 8), "$.round", "ENDING_MISMATCH"),
+    (exhausted, set_at("to_move", 0), "$.round", "ENDING_MISMATCH"),
     (exhausted, set_at("round", 11), "$.round", "ENDING_MISMATCH"),
     (exhausted, set_at("supply tails", "Y"), "$.supply", "SUPPLY_NOT_FULL"),
     (VALID["over"], set_at("pending", "reveal"), "$.pending", "PENDING_MISMATCH"),

@@ -478,14 +478,15 @@ class CoatlChecker(Checker):
             self._add_ending("given cause bodies; expected no body pieces on the supply board and in the bag")
         if not self.check_range("ending.last_round", last_round, 2, MAX_ROUND):
             return
+        # A seat declares it by ending its turn: those after it, so not seat 0, may be in the round before the last one.
         # Once it is over the counter may stand one further.
-        highest = last_round + (self.phase == "over")
-        if not last_round - 1 <= self.data["round"] <= highest:
+        lowest, highest = last_round - (self.data["to_move"] > 0), last_round + (self.phase == "over")
+        if not lowest <= self.data["round"] <= highest:
+            expected = highest if lowest == highest else f"{lowest} to {highest}"
             self.add(
                 "round",
                 "ENDING_MISMATCH",
-                f"given {quote(self.data['round'])}; expected {last_round - 1} to {highest}, since the last "
-                f"round is {last_round}",
+                f"given {quote(self.data['round'])}; expected {expected}, since the last round is {last_round}",
             )
 
     def _add_ending(self, message: str, key: str = "") -> None:
