@@ -111,6 +111,48 @@ def test_reasons_of_coatl(action, why):
     assert f'"{action}" is not legal for seat 0 here: {why}; expected ' in refused(position, action)
 
 
+def second_coatl(pieces, bodies):
+    """Return a change: seat 0 has these pieces on its second Coatl, which has a tail, and stores these bodies."""
+
+    def change(data):
+        own = data["seats"][0]
+        own["coatls"][1]["pieces"], own["stored"]["bodies"] = pieces, bodies
+
+    return change
+
+
+def same_card_again(data):
+    """Let seat 0 hold the other copy of a card that is on its first Coatl."""
+    data["seats"][0]["hand"][1], data["discarded"][0] = "P02", "P00"
+
+
+def seven_stored(data):
+    data["seats"][0]["stored"]["bodies"] = "YYGG"
+    data["seats"][0]["tokens"] = ["perfect", "promise"]
+
+
+@pytest.mark.parametrize(
+    ("change", "action", "why"),
+    [
+        (seven_stored, "take body GG", "seat 0 stores 7 pieces; 8 is the most that it may store"),
+        (seven_stored, "perfect body GG", "seat 0 stores 7 pieces; 8 is the most that it may store"),
+        (same_card_again, "play 1 P02", "Coatl 1 has P02 already"),
+        (second_coatl("Y", "YGG"), "add 2 head G", "a head and a tail never touch"),
+        (second_coatl("GY", "YG"), "add 2 head G", "this completes Coatl 2, which needs a prophecy on it or"),
+    ],
+)
+def test_reasons_of_rare_rules_of_coatl(change, action, why):
+    data = ai.load(EXAMPLES / "coatl_midgame.json").to_json()
+    change(data)
+    assert f'"{action}" is not legal for seat 0 here: {why}' in refused(ai.Position.from_json(data), action)
+
+
+def test_a_card_in_hand_that_fits_lets_a_coatl_be_completed():
+    position = ai.load(EXAMPLES / "coatl_midgame.json")
+    assert "add 2 head G" in position.legal_actions()
+    assert registry.get("coatl").why_illegal(position.state, "add 2 head G") == ""
+
+
 @pytest.mark.parametrize(
     ("action", "why"),
     [

@@ -19,7 +19,9 @@ from mexica_ai.games.coatl.facts import (
     PART_OF_KIND,
     PROPHECIES,
     count_times,
+    prophecy_points,
 )
+from mexica_ai.games.coatl.shape import HIDDEN
 from mexica_ai.io.json_types import JsonObject
 
 _Rule: TypeAlias = Callable[[JsonObject, JsonObject, int, list[str]], str]
@@ -78,11 +80,18 @@ def _take(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> 
     kind, piece = operands
     if piece not in data["supply"][PART_OF_KIND[kind]]:
         return say("there is no {kind} {piece} in the supply", kind=kind, piece=piece)
+    return _no_room(own, seat, piece)
+
+
+def _no_room(own: JsonObject, seat: int, piece: str) -> str:
     number = sum(map(len, own["stored"].values()))
-    return (
-        say("seat {seat} stores {number} pieces, the most that it may store", seat=seat, number=number)
-        if number >= CAPACITY
-        else ""
+    if number + len(piece) <= CAPACITY:
+        return ""
+    return say(
+        "seat {seat} stores {number} pieces; {most} is the most that it may store",
+        seat=seat,
+        number=number,
+        most=CAPACITY,
     )
 
 
@@ -135,7 +144,22 @@ def _add(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> s
     if problem := _not_stored(own, seat, kind, color):
         return problem
     side = {"left": "head", "right": "tail"}.get(end, end)
-    return say("Coatl {number} has a {side} already", number=number, side=say(side)) if coatl[side] else ""
+    if coatl[side]:
+        return say("Coatl {number} has a {side} already", number=number, side=say(side))
+    return "" if kind == "body" else _not_completed(coatl, own["hand"], number, kind, color)
+
+
+def _not_completed(coatl: JsonObject, hand: list[str], number: str, kind: str, color: str) -> str:
+    """Return why a head or a tail may not complete a Coatl, "" if it may or does not."""
+    pieces = coatl["pieces"]
+    if not coatl["tail" if kind == "head" else "head"]:
+        return ""
+    if len(pieces) == 1:
+        return say("a head and a tail never touch")
+    pieces = color + pieces if kind == "head" else pieces + color
+    if coatl["prophecies"] or any(card == HIDDEN or prophecy_points(card, pieces) for card in hand):
+        return ""
+    return say("this completes Coatl {number}, which needs a prophecy on it or one in hand that fits", number=number)
 
 
 def _play(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
@@ -145,6 +169,8 @@ def _play(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> 
         return problem
     if len(coatl["prophecies"]) >= MAX_PLAYED:
         return say("Coatl {number} has {most} prophecies, the most that it may have", number=number, most=MAX_PLAYED)
+    if card in coatl["prophecies"]:
+        return say("Coatl {number} has {card} already", number=number, card=card)
     is_strict = data["options"]["strict_ends"]
     open_ends = {f"open_{side}": is_strict and not coatl[end] for side, end in (("left", "head"), ("right", "tail"))}
     if count_times(card, coatl["pieces"], **open_ends) < PROPHECIES[card]["levels"][0]["times"]:
@@ -187,6 +213,10 @@ def _token(name: str) -> _Rule:
     return why
 
 
+def _perfect(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
+    return _token("perfect")(data, own, seat, operands) or _no_room(own, seat, operands[1])
+
+
 def _promise(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
     if problem := _token("promise")(data, own, seat, operands):
         return problem
@@ -213,7 +243,7 @@ _RULES = {
     "temple": _temple,
     "close": _close,
     "discard": _discard,
-    "perfect": _token("perfect"),
+    "perfect": _perfect,
     "future": _token("future"),
     "promise": _promise,
 }
