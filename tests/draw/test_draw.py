@@ -191,6 +191,29 @@ def test_what_a_seat_does_not_see_is_not_drawn(game):
         assert whole.count("hidden") == 0
 
 
+@pytest.mark.parametrize(
+    ("ending", "words"),
+    [
+        ({"cause": "third", "seat": 1}, "seat 1 has three Coatls: last turns"),
+        ({"cause": "bodies", "last_round": 15}, "no bodies left: ends with round 15"),
+    ],
+)
+def test_who_plays_coatl_sees_that_the_game_ends(ending, words):
+    fields = ai.load(MIDGAMES["coatl"]).view(0).to_json() | {"ending": ending}
+    draw = registry.get("coatl").picture.draw
+    assert f"round 14, as seat 0 sees it, {words}<" in draw(fields, viewer=0)
+    assert words not in draw(fields | {"phase": "over"})
+    assert words not in draw(fields | {"ending": None}, viewer=0)
+
+
+def test_the_picture_of_mexica_counts_idle_rounds():
+    fields = ai.load(MIDGAMES["mexica"]).to_json()
+    draw = registry.get("mexica").picture.draw
+    heading = f">period {fields['period']}, round {fields['round']}"
+    assert f"{heading}<" in draw(fields | {"idle_rounds": 0})
+    assert f"{heading}, 1 idle round<" in draw(fields | {"idle_rounds": 1})
+
+
 def test_the_parts_of_a_picture():
     position = ai.load(MIDGAMES["mexica"])
     board = check(position.svg(parts=["board"]))

@@ -105,11 +105,12 @@ class _Picture(Canvas):
 
     def heading(self, shares: Sequence[float] | None) -> None:
         now = self.now
-        note = "over" if now.get("phase") == "over" else f"round {now.get('round')}"
+        is_over = now.get("phase") == "over"
+        note = "over" if is_over else f"round {now.get('round')}"
         if now.get("viewer") is not None:
             note += f", as {viewer_name(now['viewer'])} sees it"
-        elif now.get("ending") and now.get("phase") != "over":
-            note += ", the end is near"
+        if now.get("ending") and not is_over:
+            note += f", {_ending(now['ending'])}"
         self.text(24, 42, "Coatl", 22, font_weight="bold")
         self.text(104, 42, note, 13, color="soft")
         if shares:
@@ -511,3 +512,9 @@ class _Picture(Canvas):
 def _added_before(number: str, actions: list[list[str]]) -> int:
     """Return how many pieces of actions go to the head's side of a Coatl."""
     return sum(words[:2] == ["add", number] and words[2] in ("head", "left") for words in actions)
+
+
+def _ending(ending: JsonObject) -> str:
+    if ending["cause"] == "third":
+        return f"seat {ending.get('seat')} has three Coatls: last turns"
+    return f"no bodies left: ends with round {ending.get('last_round')}"
