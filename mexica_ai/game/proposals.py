@@ -41,7 +41,7 @@ def offered(position: Position) -> list[str]:
 
 
 def consider_proposal(position: Position, actions: Sequence[str]) -> Verdict:
-    """Decide whether an engine agrees to a proposal; if it does, the seat to move may play its actions.
+    """Decide whether an engine agrees to a proposal; if it does, the seat to move may play its actions once legal.
 
     Parameters
     ----------
