@@ -5,6 +5,7 @@ import importlib.util
 import math
 import sys
 import threading
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -210,6 +211,68 @@ def test_a_failure_leaves_nothing_to_other_games_and_threads():
         each.join(60)
     assert len(results) == 2
     assert ["legal_actions" in str(error) for error in errors] == [True]
+
+
+class LostError(Exception):
+    """One of which weak references can be had."""
+
+
+def test_a_failure_that_nobody_waits_for_is_freed():
+    caller, raised, failures = threading.get_ident(), threading.Event(), []
+
+    class Failing(Nim):
+        def legal_actions(self, state):
+            if threading.get_ident() == caller:
+                return super().legal_actions(state)
+            error = LostError()
+            failures.append(weakref.ref(error))
+            raised.set()
+            raise error
+
+    search = Search(nim_state(Failing))
+    search.start(iterations=1000)
+    assert raised.wait(60)
+    del search
+    gc.collect()
+    assert [failure() for failure in failures] == [None]
+
+
+def test_a_search_that_one_of_its_threads_finds_to_be_garbage_is_freed_by_another_one():
+    dropped, collected, freed, threads = threading.Event(), threading.Event(), threading.Event(), []
+
+    class WithArray(Search):
+        """Its array is freed with it: the collector knows nothing of arrays."""
+
+    class Collecting(Nim):
+        def legal_actions(self, state):
+            if dropped.is_set() and not collected.is_set():
+                gc.collect()
+                threads.append(threading.get_ident())
+                collected.set()
+            return super().legal_actions(state)
+
+    def note(_):
+        threads.append(threading.get_ident())
+        freed.set()
+
+    search = WithArray(nim_state(Collecting, piles=[60] * 8), seed=1)
+    search.array = np.zeros(1)
+    reference = weakref.ref(search.array, note)
+    cycle = [search]
+    cycle.append(cycle)
+    gc.disable()  # in this thread, too
+    try:
+        search.start(time_s=600)
+        del search, cycle
+        dropped.set()
+        assert collected.wait(60)
+        # The search is freed between two steps of the main thread.
+        assert any(freed.wait(0.001) for _ in range(60_000))
+    finally:
+        gc.enable()
+    assert reference() is None
+    collecting, freeing = threads
+    assert collecting != freeing
 
 
 def test_games_played_together_are_lost_with_a_failure_until_they_begin_anew():

@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 from fuzz import accepted_positions
 from fuzz.material import GAMES, SPACES, look_at, mutate, new_position, scaled, step, walked
+from pure_nim import Nim
 from weighed import Beam, Search, greedy_turn
 
 import mexica_ai as ai
@@ -35,6 +36,7 @@ from cext.core.contract.game import CHANCE
 from cext.core.contract.perft import divide, perft
 from cext.core.contract.playout import random_playout, random_playouts
 from cext.core.search.options import OPTIONS
+from mexica_ai import pure
 from mexica_ai.game import registry
 from test_games.trick.ops import deal
 
@@ -283,6 +285,38 @@ def collected_searches(rng):
     cycle.append(cycle)
     del search, cycle
     gc.collect()
+
+
+class Collecting(Nim):
+    """Nim, a method of which runs the garbage collector when it is told to."""
+
+    told = threading.Event()
+
+    def legal_actions(self, state):
+        if self.told.is_set():
+            self.told.clear()
+            gc.collect()
+        return super().legal_actions(state)
+
+
+COLLECTING = pure.game(Collecting())
+
+
+@part
+def searches_collected_in_their_threads(rng):
+    """Searches one of whose threads is in the garbage collector when it takes the cycle that holds them."""
+    state = COLLECTING.starts.new_state(2, 1, piles=[60] * 8)
+    cycle = [Search(state, threads=rng.choice((1, 2)), memory_mb=64, seed=rng.getrandbits(40))]
+    cycle.append(cycle)
+    gc.disable()
+    try:
+        cycle[0].start(time_s=60)
+        del cycle
+        Collecting.told.set()
+        while Collecting.told.is_set():
+            time.sleep(0.001)
+    finally:
+        gc.enable()
 
 
 @part

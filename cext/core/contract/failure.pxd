@@ -17,5 +17,8 @@ cdef int failure_turn() noexcept nogil
 # Moves the failure of this thread, if it has one, to `place`, unless that has one. Returns whether there was one.
 cdef bint failure_hand_over(void** place) noexcept nogil
 
+# Releases what was handed over to `place`, if anything was.
+cdef void failure_forget(void** place) noexcept
+
 # Raises what was handed over to `place`, or else what is left to this thread; it is forgotten.
 cdef int failure_raise(void** place=?) except -1

@@ -51,6 +51,12 @@ cdef bint failure_hand_over(void** place) noexcept nogil:
     return True
 
 
+cdef void failure_forget(void** place) noexcept:
+    cdef void* failure = failure_take(place)
+    if failure != NULL:
+        Py_DECREF(<object><PyObject*>failure)
+
+
 cdef int failure_raise(void** place=NULL) except -1:
     cdef void* failure = NULL
     if place != NULL:

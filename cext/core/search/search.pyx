@@ -3,6 +3,7 @@
 An iteration is in ``iteration.pyx``, the threads that repeat it are in ``team.pyx``.
 """
 
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
@@ -10,7 +11,7 @@ from libc.string cimport memset
 from cext.core.search.atomics cimport (atomic_cas_u32, atomic_load_u32, atomic_load_u64, monotonic_s,
                                        semaphore_destroy, semaphore_init)
 from cext.core.search.evaluator cimport evaluator_form, evaluator_search
-from cext.core.contract.failure cimport failure_raise
+from cext.core.contract.failure cimport failure_forget, failure_raise
 from cext.core.contract.game cimport GameOps, State
 from cext.core.search.graph cimport (NO_NODE, GraphC, graph_expect, graph_find_or_add, graph_free, graph_init,
                                      graph_memory)
@@ -37,6 +38,9 @@ import numpy as np
 from cext.core.contract.errors import SearchError
 from cext.core.learning.tensor import require_observations
 from cext.core.search.turn_search import DEFAULT_MEMORY_MB, MAX_THREADS, MAX_TIME_S
+
+cdef extern from "Python.h":
+    int Py_AddPendingCall(int (*function)(void*) noexcept, void* argument)
 
 cdef enum:
     MAX_BATCH = 4096            # leaves that an evaluator gets at a time
@@ -296,8 +300,11 @@ cdef class Search(TurnSearch):
         return 0
 
     def __del__(self):
-        # Before the garbage collector clears what the threads still use: the state, the weights, the streams.
-        team_join(&self._team)
+        # Before the garbage collector clears what the threads still use: the state, the weights, the streams. If it
+        # runs in one of them, the search lives on until the main thread has joined them; for ever if it takes no call.
+        if not team_join(&self._team):
+            Py_INCREF(self)
+            Py_AddPendingCall(_join_left, <void*>self)
 
     def __dealloc__(self):
         cdef int i
@@ -317,6 +324,7 @@ cdef class Search(TurnSearch):
         memory_release(self.search.history, HISTORY_SLOTS * sizeof(history_t), 0)
         free(self.search.belief)
         free(self.search.kept)
+        failure_forget(&self.search.failure)
         policies_free(self.search.policies)
         graph_free(&self.search.graph)
         semaphore_destroy(&self.search.ended)
@@ -428,7 +436,10 @@ cdef class Search(TurnSearch):
         return self._has_one_turn
 
     def join(self):
-        """Stop what still runs after `run` or `wait` has returned (`late_s`), and wait for the end of the threads."""
+        """Stop what still runs after `run` or `wait` has returned (`late_s`), and wait for the end of the threads.
+
+        In one of them, in a method of a game in Python, it does not wait.
+        """
         team_join(&self._team)
         failure_raise(&self.search.failure)
 
@@ -550,3 +561,11 @@ cdef class Search(TurnSearch):
         one continued from there (`whole_turns`).
         """
         reading_check_visits(&self.search, self.threads, self._iterations())
+
+
+cdef int _join_left(void* search) noexcept:
+    """Wait for the threads of a search that was found to be garbage in one of them, and forget it."""
+    cdef Search left = <Search>search
+    team_join(&left._team)
+    Py_DECREF(left)
+    return 0

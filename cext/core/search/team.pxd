@@ -19,5 +19,6 @@ cdef bint team_wait(TeamC* team, double until_s) except? False
 # Whether the time left is too short for the second end of a turn to get as many visits as the first.
 cdef bint team_is_settled(double most, double second, double iterations, double spent_s, double left_s) noexcept nogil
 
-# Stops the threads and waits until they have ended.
-cdef int team_join(TeamC* team) except -1
+# Stops the threads and waits until they have ended. In one of them, which cannot wait for itself, it only stops them
+# and returns False: the garbage collector may run there, in a method of a game in Python.
+cdef bint team_join(TeamC* team) noexcept

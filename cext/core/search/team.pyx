@@ -12,7 +12,7 @@ from cext.core.search.budget cimport budget_use_iterations, budget_use_time
 from cext.core.search.graph cimport NO_NODE, EdgeC, NodeC, graph_shared_edge
 from cext.core.search.iteration cimport iteration_run
 from cext.core.search.proof cimport proof_is_lost
-from cext.core.search.threads cimport pthread_join, thread_start
+from cext.core.search.threads cimport pthread_join, thread_is_self, thread_start
 from cext.core.search.turn_search cimport BY_MEMORY, BY_STOP, NEVER_S, RUNNING, SETTLED, SIGNALS_S, UNLIMITED
 from cext.core.search.worker cimport SearchC, search_own_visits
 
@@ -96,22 +96,25 @@ cdef bint team_is_settled(double most, double second, double iterations, double 
 # --- for the thread that calls
 
 cdef int team_start(TeamC* team, WorkerC* workers, int threads) except -1:
-    cdef int i, error = 0
-    team.search = workers.search
-    team.ids = <pthread_t*>malloc(threads * sizeof(pthread_t))
-    if team.ids == NULL:
+    cdef pthread_t* ids = <pthread_t*>malloc(threads * sizeof(pthread_t))
+    cdef int created = 0, error = 0
+    if ids == NULL:
         raise MemoryError
+    team.search = workers.search
     team.search.workers_running = threads
     with nogil:
-        for i in range(threads):
-            error = thread_start(&team.ids[i], _work, &workers[i])
+        while created < threads:
+            error = thread_start(&ids[created], _work, &workers[created])
             if error != 0:
                 break
-            team.created += 1
+            created += 1
+    # Only now, with the GIL: another thread may be about to join them.
+    team.created = created
+    team.ids = ids
     if error != 0:
         team_join(team)
         team.search.workers_running = 0
-        raise SearchError(f"the system refused thread {team.created + 1} of {threads} (error {error})",
+        raise SearchError(f"the system refused thread {created + 1} of {threads} (error {error})",
                           reason="NO_THREADS")
     return 0
 
@@ -132,15 +135,18 @@ cdef bint team_wait(TeamC* team, double until_s) except? False:
             return False
 
 
-cdef int team_join(TeamC* team) except -1:
+cdef bint team_join(TeamC* team) noexcept:
     cdef pthread_t* ids = team.ids
     cdef int i
     if ids == NULL:
-        return 0
-    team.ids = NULL
+        return True
     atomic_cas_u32(&team.search.limits.stop, RUNNING, BY_STOP)
+    for i in range(team.created):
+        if thread_is_self(ids[i]):
+            return False
+    team.ids = NULL
     with nogil:
         for i in range(team.created):
             pthread_join(ids[i], NULL)
     free(ids)
-    return 0
+    return True

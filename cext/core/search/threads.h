@@ -27,4 +27,7 @@ static inline int thread_start(pthread_t *thread, void *(*start)(void *), void *
     return error;
 }
 
+/* Returns whether a thread that is not joined yet is the calling one. */
+static inline int thread_is_self(pthread_t thread) { return pthread_equal(thread, pthread_self()); }
+
 #endif
