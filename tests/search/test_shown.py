@@ -5,6 +5,7 @@ In Tzolk'in the last seat that keeps tiles ends the choice of all seats, and wha
 
 import math
 
+import numpy as np
 import pytest
 from weighed import Search
 
@@ -67,3 +68,15 @@ def test_the_turn_of_a_search_with_time_is_played_by_its_visits():
     result = SearchRun(position, SearchSettings(Limits(time_s=0.3), 3, candidates=10)).result()
     assert len({tuple(each.turn) for each in result.candidates}) == len(result.candidates) <= 6
     assert result.candidates[0].visits == max(each.visits for each in result.candidates)
+
+
+def test_halving_does_not_count_descents_that_wait():
+    """With equal values the candidates that are left are those with the best priors, not those with few descents."""
+    _, result = found_by(
+        4, iterations=64, halving=16, batch_size=16, evaluator=lambda rows: np.full((len(rows), 4), 0.25)
+    )
+    found = sorted(result["first_actions"], key=lambda each: -each["prior"])
+    visits = [each["visits"] for each in found]
+    assert len(visits) == 6
+    assert visits == sorted(visits, reverse=True)
+    assert visits[2] > visits[3]

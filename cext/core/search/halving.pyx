@@ -77,11 +77,11 @@ cdef bint _leads_elsewhere(const EdgeC* edge, const CandidateC* candidate) noexc
 
 cdef uint32_t _visits(SearchC* search, const CandidateC* candidate) noexcept nogil:
     """Return the descents from which the utility of a candidate is known: to its node, or where worlds differ in it, to
-    any of its nodes.
+    any of its nodes. Those that are not backed up do not count.
     """
     cdef const EdgeC* edge = _edge(search, candidate)
     if _leads_elsewhere(edge, candidate):
-        return atomic_load_u32(&edge.visits)
+        return atomic_load_u32(&search.halving.finished[candidate.edge])
     return atomic_load_u32(&search.graph.nodes[candidate.node].finished)
 
 

@@ -620,5 +620,7 @@ cdef void iteration_back_up(WorkerC* worker, double* values, double* scores, bin
         spin_unlock(&node.lock)
         if i == worker.path_length:
             is_news = is_known or (node.player == TERMINAL and proof_end(worker, index))
+    if search.halving.num_phases > 0 and worker.path_length > 0:
+        atomic_add_u32(&search.halving.finished[worker.path_edges[0]], 1)
     if proof_has(search, search.root):
         proof_end_search(search)

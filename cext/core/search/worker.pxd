@@ -39,6 +39,7 @@ ctypedef struct HalvingC:
     int num_phases              # 0 without candidates
     int num_left                # candidates that are left, the first ones
     CandidateC candidates[MAX_HALVING]  # the maximum of the option `halving`
+    uint32_t finished[MAX_HALVING]  # descents through each edge of the root that are backed up; atomic
 
 
 # The data that all threads share.
