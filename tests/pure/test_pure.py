@@ -290,6 +290,25 @@ def test_games_played_together_are_lost_with_a_failure_until_they_begin_anew():
     assert list(batch.lengths) == [1] * 4
 
 
+def test_starts_may_change_while_they_are_read():
+    starts = []
+
+    class Changing(eights.CrazyEights):
+        def outcomes(self, state):
+            starts[:] = [None] * 3
+            return super().outcomes(state)
+
+    game = pure.game(Changing())
+    state = game.starts.new_state(2, 1)
+    state.apply(game.text.parse_action("draw"))
+    batch = Batch([state], 2, seed=1)
+    starts[:] = [state]
+    batch.set_starts(starts)
+    assert starts == [None] * 3
+    batch.restart()
+    assert list(batch.lengths) == [0, 0]
+
+
 def test_a_failure_of_a_policy_is_left_to_nobody():
     state = nim_state(failing("policy", 1))
     with pytest.raises(ai.SearchError, match="policy raised ValueError"):

@@ -489,6 +489,7 @@ cdef class Batch:
         cdef int i
         cdef size_t size = self.ops.state_size
         cdef char* memory
+        starts = list(starts)       # methods of a game in Python, or another thread, may change it meanwhile
         if not starts:
             raise _no_starts()
         for i, start in enumerate(starts):

@@ -208,16 +208,21 @@ cdef int _copy_node(SearchC* search, GraphC* graph, const PartC* part, uint32_t 
 
 cdef int _copy(SearchC* search, SearchC* before, const PartC* part, double num_nodes, int shift) noexcept nogil:
     cdef uint32_t number
+    cdef uint32_t* unused = search.kept
     cdef uint32_t* kept = <uint32_t*>calloc(part.count + 1, sizeof(uint32_t))
+    cdef int status = 0
     if kept == NULL:
         return -1
-    free(search.kept)
     search.kept = kept
     graph_expect(&search.graph, part.count + num_nodes)
     search.num_kept = part.count
     for number in range(part.count):
-        if _copy_node(search, &before.graph, part, number, shift) < 0:
-            return -1
+        status = _copy_node(search, &before.graph, part, number, shift)
+        if status < 0:
+            break
+    free(unused)        # not before: another thread may have been about to read it
+    if status < 0:
+        return -1
     search.root = 1
     search.events_bits = before.events_bits
     search.events_key = before.events_key + <uint64_t>shift * MIX_STEP
