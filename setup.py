@@ -62,6 +62,7 @@ MODULES = [
     "cext.core.search.policies",
     "cext.core.search.halving",
     "cext.core.search.ranking",
+    "cext.core.search.ends",
     "cext.core.search.reading",
     "cext.core.search.reuse",
     "cext.core.search.tree",

@@ -23,5 +23,6 @@ cdef void halving_advance(SearchC* search, double used) noexcept nogil
 # Writes the next candidate and counts a descent to it. Returns 0 without candidates.
 cdef bint halving_next(SearchC* search, action_t* action) noexcept nogil
 
-# The node of the best candidate with visits so far, NO_NODE without one.
-cdef uint32_t halving_best(SearchC* search) noexcept nogil
+# The node to which the best candidate with visits so far leads, SEVERAL_NODES if worlds differ in it, NO_NODE without a
+# candidate; writes its action.
+cdef uint32_t halving_best(SearchC* search, action_t* action) noexcept nogil

@@ -136,10 +136,12 @@ cdef bint halving_next(SearchC* search, action_t* action) noexcept nogil:
     return True
 
 
-cdef uint32_t halving_best(SearchC* search) noexcept nogil:
+cdef uint32_t halving_best(SearchC* search, action_t* action) noexcept nogil:
     # Without sorting the candidates: their order decides ties in `halving_next`, and reading must not change a search.
     cdef HalvingC* halving = &search.halving
-    cdef uint32_t node = NO_NODE
+    cdef const CandidateC* candidate
+    cdef const EdgeC* edge
+    cdef uint32_t node = NO_NODE, child
     cdef double factor, score, best_score = 0
     cdef int i
     if halving.num_phases == 0:
@@ -147,11 +149,15 @@ cdef uint32_t halving_best(SearchC* search) noexcept nogil:
     spin_lock(&halving.lock)
     factor = _factor(search)
     for i in range(halving.num_left):
-        if _visits(search, &halving.candidates[i]) == 0:
+        candidate = &halving.candidates[i]
+        if _visits(search, candidate) == 0:
             continue
-        score = _score(search, &halving.candidates[i], factor)
+        score = _score(search, candidate, factor)
         if node == NO_NODE or score > best_score:
-            node = halving.candidates[i].node
+            edge = _edge(search, candidate)
+            child = atomic_load_u32(&edge.child)
+            node = candidate.node if child == NO_NODE else child
+            action[0] = edge.action
             best_score = score
     spin_unlock(&halving.lock)
     return node

@@ -68,14 +68,22 @@ cdef bint _is_settled(SearchC* search, double now_s) noexcept nogil:
     cdef const EdgeC* shared
     cdef bint is_same           # whether an end is of the turn that leads
     cdef uint32_t index = atomic_load_u32(&search.graph.first_end), visits, most = 0, second = 0, best = NO_NODE
+    cdef uint32_t parent = NO_NODE      # of ends of several nodes
     while index != NO_NODE:
         shared = graph_shared_edge(&search.graph, index)
+        is_same = False
         if shared != NULL:
+            # The same actions in another order may lead to such ends, too. Then no edge has all visits of the turn.
+            if parent != NO_NODE and parent != nodes[index].parent:
+                return False
+            parent = nodes[index].parent
+            is_same = nodes[best].parent == parent and nodes[best].from_action == nodes[index].from_action
+        if proof_is_lost(search, index):
+            visits = 0
+        elif shared != NULL:
             visits = atomic_load_u32(&shared.visits)
-            is_same = nodes[best].parent == nodes[index].parent and nodes[best].from_action == nodes[index].from_action
         else:
-            visits = 0 if proof_is_lost(search, index) else atomic_load_u32(&nodes[index].finished)
-            is_same = False
+            visits = atomic_load_u32(&nodes[index].finished)
         if visits > most and not is_same:
             second = most
             most = visits

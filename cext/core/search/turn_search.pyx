@@ -182,11 +182,11 @@ cdef class TurnSearch:
         if num_candidates < 1:
             raise SearchError(f"candidates: {num_candidates}, expected at least 1", reason="INVALID_LIMITS")
         # Counted before the candidates are read: whatever is counted has its value in them, also while threads search.
-        counts, candidates = self._counts(), self._candidates(num_candidates)
+        counts, candidates, considered = self._counts(), self._candidates(num_candidates), self._considered()
         failure_raise()
         return {
             "candidates": candidates,
-            "first_actions": self._considered(),
+            "first_actions": considered,
             **counts,
             "seconds": monotonic_s() - self.limits.began_s if is_running else self._seconds,
             "stop_reason": stop_reason_word(RUNNING if is_running else stop),
