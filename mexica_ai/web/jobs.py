@@ -315,6 +315,8 @@ class Jobs:
         """
         self._require_own(game, guest)
         position = seen = pictures.position_of(game, at, viewer, line, draft)
+        if line:
+            pictures.settle(game, position, at)
         is_guess = viewer is not None and position.to_move not in (None, viewer)
         if is_guess:
             if not everybody:

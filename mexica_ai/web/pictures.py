@@ -35,7 +35,7 @@ def position_of(game: Game, number: int, viewer: int | None, line: list[list[str
     for turn in line:
         play_on(game, position, turn, number)
     if draft:
-        _settle(position, _seed(game, number))
+        settle(game, position, number)
         position.push(draft, partial=True)
     return position
 
@@ -56,14 +56,8 @@ def playable(game: Game, position: Position, number: int, turns: list[list[str]]
 
 def play_on(game: Game, position: Position, turn: list[str], number: int) -> Position:
     """Play a turn of a side line; random events that it leaves out are drawn first. Return the position before it."""
+    _settle_before(game, position, turn, number)
     before = position.copy()
-    if position.is_chance:
-        try:
-            position.push(turn)
-            return before
-        except MexicaAIError:
-            _settle(position, _seed(game, number))
-            before = position.copy()
     position.push(turn)
     return before
 
@@ -85,13 +79,20 @@ def with_events(game: Game, position: Position, turns: list[list[str]], number: 
     return whole
 
 
-def _seed(game: Game, number: int) -> int:
-    return int.from_bytes(hashlib.sha256(f"{game.id} {number}".encode()).digest()[:7])
-
-
-def _settle(position: Position, seed: int) -> None:
+def settle(game: Game, position: Position, number: int) -> None:
+    """Draw the random events that are due on a side line that leaves a game after `number` turns, always the same."""
+    seed = int.from_bytes(hashlib.sha256(f"{game.id} {number}".encode()).digest()[:7])
     while position.is_chance:
         position.draw(seed)
+
+
+def _settle_before(game: Game, position: Position, turn: list[str], number: int) -> None:
+    """Draw the random events that are due, unless a turn is the first of them."""
+    if position.is_chance:
+        try:
+            position.copy().push(turn)
+        except MexicaAIError:
+            settle(game, position, number)
 
 
 def picture(
@@ -177,7 +178,7 @@ def steps_of(
         base = position_of(game, number, viewer, list(line), [])
         steps = []
         if actions:
-            _settle(base, 0)
+            _settle_before(game, base, list(actions), number)
             steps = [(step.action, step.position.to_json()) for step in known_steps(base, list(actions))]
     return base, steps
 

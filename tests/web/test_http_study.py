@@ -13,7 +13,7 @@ from mexica_ai.game.notes import Note, noted, notes_of
 from mexica_ai.game.position import Position
 from mexica_ai.game.variations import Line, add, comment
 from mexica_ai.table.events import TookBack, Turned
-from mexica_ai.web import starts, telling
+from mexica_ai.web import pictures, starts, telling
 
 
 def opened(site, record=NIM):
@@ -222,6 +222,18 @@ def test_random_events_that_a_page_leaves_out_are_drawn(site):
         assert len(game["lines"]) == 1
 
 
+def test_a_side_line_goes_on_from_the_events_that_its_board_shows():
+    record = records_of("coatl")[0]
+    game = starts.create({"text": json.dumps(record)}, names=[], examples={}, find={}.__getitem__)
+    turn, after = ["draw P11", "draw P08", "end"], record["turns"][8]
+    start = pictures.position_of(game, 6, None, [], [])
+    whole = pictures.with_events(game, start, [turn, after], 6)
+    assert len(whole) == 3
+    for line in (whole[:1], whole[:2], whole, [turn, after]):  # the second ends with the event, the last leaves it out
+        _, steps = pictures.steps_of(game, 6, None, line=line[:-1], actions=line[-1])
+        assert steps[-1][1] == pictures.position_of(game, 6, None, line, []).to_json()
+
+
 def test_notes_make_a_tree_again():
     tree = Line(0, (("a",), ("b",)))
     for at, turns in ((0, [["c"], ["d"], ["e"]]), (0, [["c"], ["f"]]), (2, [["g"]]), (1, [["h"]])):
@@ -306,3 +318,15 @@ def test_candidates_name_their_first_place(site):
     for one in data["candidates"]:
         assert one["target"] == "" or f'data-target="{one["target"]}"' in svg
     assert any(one["target"] for one in data["candidates"])
+
+
+def test_after_a_line_the_event_that_comes_is_drawn_before_the_search(site):
+    game = opened(site, records_of("coatl")[0])
+    path, line = f"/api/games/{game['id']}", [["draw P11", "draw P08", "end"]]
+    site.call("PUT", f"{path}/analysis", {"at": 6, "line": line, "seconds": 0.1}, 202)
+    game = site.await_game(game, lambda now: (now["analysis"] or {}).get("stop_reason"))
+    for one in game["analysis"]["candidates"][:3]:
+        site.call("GET", f"{path}/at/6", params={"line": json.dumps([*line, one["turn"]])})
+    # Where the game itself comes to an event, there is nothing to choose.
+    refused = site.call("PUT", f"{path}/analysis", {"at": 7, "seconds": 0.1}, 422)
+    assert refused["reason"] == "CHANCE_PENDING"
