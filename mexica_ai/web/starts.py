@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -139,7 +139,7 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
     elif "position" in data:
         start = _Start(Position.from_json(data["position"]))
     else:
-        start = _Start(_dealt(data))
+        start = _Start(_dealt(data), options=data.get("options", {}))
     position = start.position
     if len(position.history) > MAX_TURNS:
         raise ApiError(422, "TOO_MANY_TURNS", f"given {len(position.history)} turns; expected {MAX_TURNS} at most")
@@ -156,7 +156,7 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
         luck=resolve_seed(None),
         clock=_clock(data.get("clock"), seats, path),
         is_dealt="game" in data,
-        options=data.get("options", {}) if "game" in data else {},
+        options=start.options,
     )
     events: list[Event] = [Turned(tuple(turn)) for turn in position.history]
     if start.resigned is not None:
@@ -264,6 +264,8 @@ class _Start:
         Time of the searches of the evaluations.
     lines : Line
         What is kept beside its turns.
+    options : mapping
+        With which it was dealt.
     """
 
     position: Position
@@ -272,6 +274,7 @@ class _Start:
     evaluations: Sequence[TurnEvaluation] = ()
     seconds: float | None = None
     lines: Line = field(default_factory=Line)
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _from_game(source: Game, number: int | None) -> _Start:
@@ -284,7 +287,7 @@ def _from_game(source: Game, number: int | None) -> _Start:
     position = table.positions[0].copy()
     for turn in table.turns[:number]:
         position.push(list(turn))
-    return _Start(position)
+    return _Start(position, options=table.started.options)
 
 
 def _from_text(text: str, number: int | None, path: str) -> _Start:

@@ -315,6 +315,15 @@ def test_a_new_deal_by_the_options_and_the_clock_of_a_game(time):
         starts.create({"anew": game.id, "by": 2}, names=[], examples={}, find=find)
 
 
+def test_a_new_deal_after_a_game_that_was_played_on_has_its_options(time):
+    first = begin(game="coatl", options={"strict_ends": True}, open=True, clock=None)
+    data = {"from": first.id, "seats": [PERSON, PERSON], "open": True}
+    on = starts.create(data, names=[], examples={}, find={first.id: first}.__getitem__)
+    on.change(partial(commands.resign, viewer=0))
+    anew = starts.create({"anew": on.id}, names=[], examples={}, find={on.id: on}.__getitem__)
+    assert anew.now.to_json()["options"] == first.now.to_json()["options"]
+
+
 def test_a_new_deal_after_a_record_is_a_game_of_its_own(time):
     record = starts.create({"text": json.dumps(NIM)}, names=[], examples={}, find=None)
     assert record.table.started.is_shared
