@@ -378,7 +378,7 @@ class Site:
         self._pictures[key] = svg
         if len(self._pictures) > _PICTURES_KEPT:
             del self._pictures[next(iter(self._pictures))]
-        name = f"{game.name}-{number}.svg"
+        name = f"{game.name}-{number}{'-line' if shown['line'] else ''}.svg"
         return cacheable(request, svg, "image/svg+xml", name if theme != "page" else None)
 
     async def record(self, request: Request) -> Response:
@@ -394,8 +394,9 @@ class Site:
         if number is None:
             number = len(game.positions) - 1
         viewer = game.require_view(seat_of(request, game))
-        position = pictures.position_of(game, number, viewer, line_of(request), [])
-        name = f"{game.name}-{game.id[:8]}-{number}"
+        line = line_of(request)
+        position = pictures.position_of(game, number, viewer, line, [])
+        name = f"{game.name}-{game.id[:8]}-{number}{'-line' if line else ''}"
         return download(json.dumps(position.to_json()) + "\n", f"{name}.json")
 
     async def shares(self, request: Request) -> Response:

@@ -490,7 +490,10 @@ def test_pictures_have_tags(page):
     played, after = (page.call("GET", f"/api/games/{now['id']}/at/1", params={"line": each}) for each in (None, line))
     assert played["text"] != after["text"]
     file = page.client.get(path, params={"theme": "dark"})
-    assert "attachment" in file.headers["content-disposition"]
+    assert file.headers["content-disposition"] == 'attachment; filename="mexica-1.svg"'
+    for each in (path, f"/api/games/{now['id']}/position"):
+        file = page.client.get(each, params={"theme": "dark", "at": 1, "line": line})
+        assert "-1-line." in file.headers["content-disposition"]
     for wrong, status in (
         (f"/api/games/{now['id']}/at/1/nothing.svg", 404),
         (f"/api/games/{now['id']}/at/7/board.svg", 404),
