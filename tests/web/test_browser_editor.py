@@ -241,6 +241,10 @@ def test_cards_are_put_and_taken_by_menus(open_editor):
     option = hand.get_by_role("combobox").locator("option", has_text="P06")
     hand.get_by_role("combobox").select_option(option.get_attribute("value"))
     assert editor.await_position(lambda data: "P06" in data["seats"][0]["hand"])["deck"] == 19
+    # Who has composed the hands looks at them without a curtain.
+    expect(editor.heading).to_have_text("No errors")
+    editor.page.get_by_role("button", name="Analyse").click()
+    expect(editor.page.locator(".card.review")).to_be_visible()
 
 
 def test_a_small_screen_scrolls_the_picture_and_moves_by_two_taps(open_editor):

@@ -124,7 +124,7 @@ export class Editor {
   async open(mode) {
     if (this.isLeaving) return;
     this.isLeaving = true;
-    const body = {position: this.given, seats: mode ? Array(this.given.players).fill({kind: 'person'}) : null};
+    const body = {position: this.given, seats: mode ? Array(this.given.players).fill({kind: 'person'}) : null, open: mode ? true : null};
     try {
       location.href = `/g/${(await request('POST', '/api/games', body)).id}${mode}`;
     } catch (error) {
