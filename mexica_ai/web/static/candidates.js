@@ -33,7 +33,7 @@ function controls(page) {
       keep({follows: !settings.follows});
       page.render();
     }, {pressed: settings.follows, title: t('Analyse each turn that the review goes to')}) : nothing}<label title=${t('turns')}><input type="number" aria-label=${t('Number of turns')} min="1" max=${most} .value=${String(settings.candidates)} @change=${event =>
-      keep({candidates: Math.min(Math.max(event.target.valueAsNumber || 1, 1), most)})}></label></div>`;
+      keep({candidates: Math.min(Math.max(Math.round(event.target.valueAsNumber) || 1, 1), most)})}></label></div>`;
 }
 
 /** @param {Page} page */

@@ -25,6 +25,7 @@ export class Stream {
       clearTimeout(this.warning);
       this.warning = null;
       Object.assign(page, {isLost: false, isGone: false, isClosed: false, isCrowded: false});
+      if (isFirst && this.tries) page.message = '';  // that of a lost connection
       page.apply(snapshot);
       if (isFirst) page.catchUp(snapshot.analysis);
       isFirst = false;
@@ -36,7 +37,7 @@ export class Stream {
     });
     on('analysis', update => page.takeUpdate(update));
     on('annotation', ({turn, ...rest}) => {
-      const turns = page.snap.annotation.turns.filter(one => one.turn_index !== turn?.turn_index);
+      const turns = rest.done ? page.snap.annotation.turns.filter(one => one.turn_index !== turn?.turn_index) : [];
       Object.assign(page.snap.annotation, rest, {turns: turn ? [...turns, turn] : turns});
       page.render();
     });
@@ -44,7 +45,7 @@ export class Stream {
       page.friends ??= await import('./friends.js');
       page.friends.note(page, seats);
     });
-    on('notice', ({message}) => page.tell(message));
+    on('notice', () => page.set({isGone: true}));
     on('bye', () => {
       page.tell(t('The server has stopped; the game is saved.'));
       this.retry();

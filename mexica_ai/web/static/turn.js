@@ -97,6 +97,6 @@ export function tools(page) {
   return html`<div class="tools" role="group" aria-label=${t('Tools')}>${shown.map(({name, label, key}) => html`
       <button type="button" data-tool=${name} aria-pressed=${entering.tool === name}
         @click=${event => page.tool(name, event.currentTarget)}>${label} <kbd>${key}</kbd></button>`)}
-      ${game.proposals && isMine && !entering.alone ? button(game.proposals.label, () => page.ask('proposal')) : nothing}</div>
+      ${game.proposals && isMine && snap.guest == null && !entering.alone ? button(game.proposals.label, () => page.ask('proposal')) : nothing}</div>
     <p class="prompt">${page.checked?.version === snap.version ? page.study.doubt(page) : prompt} ${confirmation(page)}</p>`;
 }
