@@ -272,14 +272,18 @@ def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
     assert page.get_by_role("button", name=re.compile("Play on from here|Annotate")).count() == 0
     page.get_by_role("button", name="Play", exact=True).click()
     page.get_by_role("button", name="Analyse").click()
-    page.locator(".candidate").first.wait_for()
-    page.get_by_role("button", name="Keep none").click()
-    page.get_by_role("button", name="End turn").click()
+    page.locator(".candidate").first.press("Enter")
+    page.get_by_text("Side line after turn 0").wait_for()
+    page.get_by_role("button", name="Text", exact=True).click()
+    page.locator("dialog pre:not(:empty)").wait_for()
+    site.play(site.game(game, viewer=0), "keep", viewer=0)  # on another page
+    page.get_by_role("dialog").wait_for(state="detached")
     page.get_by_role("button", name="Player 2, press Enter").wait_for()
     assert page.locator(".picture").count() == 0
     page.keyboard.press("Enter")
     page.wait_for_selector(".picture svg")
-    assert page.locator(".candidate").count() == 0  # they were found with the hand of the other
+    # What was found with the hand of the other has gone, and the line that was tried.
+    assert page.locator(".candidate, .review").count() == 0
     page.wait_for_load_state("networkidle")
     page.get_by_role("button", name="Keep none").click()
     page.get_by_role("button", name="End turn").click()
@@ -520,6 +524,11 @@ def test_review_with_its_graph_and_the_jump_to_the_worst_turn(visit, site):
     page.get_by_role("button", name="Before the turn").click()
     page.locator(".picture .badge").first.wait_for(state="detached")
     one.check_accessible()
+    # Turns that are judged anew, as by another page, have no marks of the time before.
+    path = f"/api/games/{game['id']}/annotation"
+    site.call("PUT", path, {"seconds": 5}, 202)
+    one.until("[...document.querySelectorAll('.journal b')].every(each => !each.textContent)")
+    site.call("DELETE", path)
     page.get_by_role("button", name="Play on from here").click()
     with no_room(page):
         page.get_by_role("button", name="Start", exact=True).click()

@@ -4,6 +4,7 @@ import json
 from urllib.parse import parse_qs, urlsplit
 
 from pages import NIM, PERSON, engine
+from played_games import records_of
 
 
 def test_a_line_is_kept_and_has_an_address(visit, site):
@@ -151,3 +152,27 @@ def test_a_bad_turn_is_asked_about_and_the_game_is_judged_at_its_end(visit, site
     one.until("location.hash === '#review/1'")
     page.get_by_role("button", name="Find a better turn").wait_for()
     page.get_by_text("Expected answer").wait_for()
+
+
+def test_an_analysis_goes_on_over_a_random_event(visit, site):
+    record = records_of("coatl")[0]
+    part = {key: record[key] for key in ("game", "version", "start")} | {"turns": record["turns"][:9]}
+    game = site.call("POST", "/api/games", {"text": json.dumps(part)}, 201)
+    assert game["turns"][7]["seat"] is None
+    one = visit(kept={"seconds": 0})
+    page = one.game(game, "review/6")
+    page.get_by_role("button", name="Analyse", exact=True).click()
+    page.locator(".candidate").first.wait_for()
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("For another position.").wait_for()
+    page.wait_for_timeout(350)  # longer than from a step to its analysis
+    assert page.locator(".told").count() == 0
+    page.keyboard.press("ArrowRight")
+    one.until("document.querySelector('.candidate') && !document.querySelector('.engine .old')")
+    page.get_by_role("button", name="Stop", exact=True).click()
+    analyse = page.get_by_role("button", name="Analyse", exact=True)
+    analyse.wait_for()
+    assert analyse.is_enabled()
+    page.keyboard.press("ArrowLeft")
+    page.get_by_text("7 / 9").wait_for()
+    assert analyse.is_disabled()

@@ -1,6 +1,6 @@
 // @ts-check
 // The start page: a new game, a record or a position from a file, an example; and the list of saved games.
-import {button, html, languages, nothing, pathOf, say, seatMark} from './api.js';
+import {button, html, languages, nothing, pathOf, request, say, seatMark} from './api.js';
 import {create, form, readSeats, seatRows} from './setup.js';
 import {language, t} from './words.js';
 
@@ -145,11 +145,36 @@ const when = ({created}) => new Date(created).toLocaleString(language, {dateStyl
 const wordsOf = (page, game) => [page.titleOf(game.game), game.error ?? `${state(game)} ${when(game)}`,
   ...(game.seats ?? []).map(seat => seat.title)].join(' ').toLowerCase();
 
+// Change the list of games, and read it anew even after an error.
+/** @param {Page} page */
+async function listAgain(page, method, path, words) {
+  const error = await request(method, path).then(() => null, error => error);
+  const games = await request('GET', '/api/games').then(answer => answer.games, () => page.games);
+  say(error?.message ?? words);
+  const deleted = page.deleted.filter(({id}) => games.every(game => game.id !== id));
+  page.set({games, deleted, message: error?.message ?? ''});
+  return error;
+}
+
+/** @param {Page} page */
+async function remove(page, game) {
+  const words = t('Deleted a game of {title}.', {title: page.titleOf(game.game)});
+  const error = await listAgain(page, 'DELETE', `/api/games/${game.id}`, words);
+  if (!error) page.set({deleted: [game, ...page.deleted]});
+}
+
+/** @param {Page} page */
+async function putBack(page, game) {
+  const words = t('The game of {title} is back.', {title: page.titleOf(game.game)});
+  const error = await listAgain(page, 'POST', `/api/games/${game.id}/restore`, words);
+  if (error?.status === 404) page.set({deleted: page.deleted.filter(one => one !== game)});
+}
+
 /** @param {Page} page */
 function kept(page) {
   const {games, deleted, filter = ''} = page;
   const undo = deleted.length ? html`<div class="deleted" role="status">${deleted.map(game => html`<p class="row">${t('Deleted:')} ${
-    page.titleOf(game.game)}${game.error ? '' : `, ${state(game)}`} ${button(t('Undo'), () => page.putBackGame(game))}</p>`)}</div>` : nothing;
+    page.titleOf(game.game)}${game.error ? '' : `, ${state(game)}`} ${button(t('Undo'), () => putBack(page, game))}</p>`)}</div>` : nothing;
   if (!games?.length) return html`<section class="card empty">${undo}<p class="soft">${t('Your games will be listed here.')}</p></section>`;
   const found = games.filter(game => filter.toLowerCase().split(/\s+/).every(word => wordsOf(page, game).includes(word)));
   return html`<section class="card" aria-labelledby="kept"><div class="row"><h2 id="kept">${t('Games')}</h2><span class="grow"></span>
@@ -160,5 +185,5 @@ function kept(page) {
       <a href="/g/${game.id}${game.is_over ? '#review' : ''}"><b>${page.titleOf(game.game)}</b> ${game.error ?? html`
         ${game.drill ? nothing : game.seats.map((seat, index) => html`<span class="who">${seatMark(index)} ${seat.title}</span>`)}
         <span class="soft">${state(game)}, ${when(game)}</span>`}</a>
-      ${button('×', () => page.remove(game), {kind: 'link', label: t('Delete this game of {title}', {title: page.titleOf(game.game)})})}</li>`)}</ul></section>`;
+      ${button('×', () => remove(page, game), {kind: 'link', label: t('Delete this game of {title}', {title: page.titleOf(game.game)})})}</li>`)}</ul></section>`;
 }

@@ -13,6 +13,7 @@ export function onKey(page, event) {
   if (event.defaultPrevented || event.altKey || page.dialog || page.snap.handover != null) return;
   const isText = target.matches('input:not([type=range]), textarea, select');
   const isReview = page.mode === 'review';
+  const toMark = way => () => page.study?.goMark(page, way);
   const name = (event.ctrlKey || event.metaKey ? 'Ctrl+' : '') + (key === 'Z' ? 'Shift+Z' : key);
   const run = {
     'Ctrl+z': page.isMine && (() => page.undo()), 'Ctrl+y': page.isMine && (() => page.redoOne()),
@@ -23,7 +24,7 @@ export function onKey(page, event) {
     ...settings.keys && !isReview && {'/': () => find('.typed input').focus(), ...letters(page)},
     ...isReview && !target.matches('input') && {
       ArrowLeft: () => page.step(-1), ArrowRight: () => page.step(1), Home: () => page.go(0),
-      End: () => page.go(page.snap.turns.length), ...settings.keys && {n: () => page.goMark(1), N: () => page.goMark(1), p: () => page.goMark(-1), P: () => page.goMark(-1)},
+      End: () => page.go(page.snap.turns.length), ...settings.keys && {n: toMark(1), N: toMark(1), p: toMark(-1), P: toMark(-1)},
     },
   }[name];
   if (!run || isText && key !== 'Escape') return;

@@ -160,9 +160,13 @@ export class Page {
     if (split >= 0 || old && !same(old.names, snapshot.names)) forgetPictures();
     if (split >= 0 || turns.length !== known) this.redo = [];
     if (split >= 0 || !same(old?.draft.actions, draft.actions) || turns.length !== known) this.chip = null;
-    // What was found for a position that is no more, or for another person.
-    const isElse = split >= 0 && split < this.analysis?.at || old && old.viewer !== snapshot.viewer;
-    if (isElse) Object.assign(this, {analysis: null, open: null, peek: null});
+    // What was found for a position that is no more, or looked at by another person.
+    const isOther = snapshot.handover != null && old?.handover == null || old && old.viewer !== snapshot.viewer;
+    if (isOther || split >= 0 && split < this.analysis?.at) Object.assign(this, {analysis: null, open: null, peek: null});
+    if (isOther && !snapshot.is_over) {
+      Object.assign(this, {mode: 'play', line: [], redo: [], message: ''});
+      if (this.dialog === 'text') find('dialog').close();
+    }
     if (snapshot.version !== old?.version) this.note = null;
     this.at = Math.min(this.at, turns.length);
     this.snap = snapshot;
@@ -338,8 +342,8 @@ export class Page {
   // End the turn, unless a check that is wanted finds that it gives much away.
   async finishTurn(body) {
     if (settings.checks && !this.snap.drill && this.snap.guest == null && (body.actions || this.snap.draft.can_end)) {
-      await this.learn();
-      if (await this.study.isDoubtful(this, body)) return false;
+      await this.learn().catch(() => null);  // then without
+      if (await this.study?.isDoubtful(this, body)) return false;
     }
     return this.turn(body, !body.actions);
   }
@@ -508,8 +512,11 @@ export class Page {
     return same({at, line, draft}, this.spot);
   }
 
+  // No random event; one after a side line is drawn.
   get canAnalyse() {
-    return this.spot.at < this.snap.turns.length || !this.snap.is_over;
+    const {spot: {at, line}, snap: {turns, waiting}} = this;
+    const next = at < turns.length ? turns[at].seat ?? 'event' : waiting;
+    return next !== 'over' && (next !== 'event' || line.length > 0);
   }
 
   /** Whether the seat to move of the position to analyse has a hidden hand, so that the analysis guesses it. */
@@ -531,6 +538,7 @@ export class Page {
     const {seconds, candidates} = settings;
     const found = await this.call('PUT', '/analysis', {
       ...spot, viewer, seconds: seconds || null, candidates, everybody: this.isGuessed});
+    if (viewer !== this.viewer) return;  // another person has come
     this.set({analysis: found && {...spot, is_running: true, key: found.key}});
     // The only update of a search that ends at once may have come before its key.
     if (found && this.update?.key === found.key) this.takeUpdate(this.update);
@@ -596,7 +604,7 @@ export class Page {
 
   go(at) {
     this.set({
-      at: Math.min(Math.max(at, 0), this.snap.turns.length), mode: 'review', line: [], isChoice: false, peek: null, looked: null,
+      at: Math.min(Math.max(at, 0), this.snap.turns.length), mode: 'review', line: [], isChoice: false, peek: null, looked: null, message: '',
     });
   }
 
@@ -624,23 +632,6 @@ export class Page {
 
   noteOf(index) {
     return this.snap.annotation.turns.find(note => note.turn_index === index);
-  }
-
-  /** The next or previous turn with a mark. */
-  marked(way) {
-    return this.snap.annotation.turns.filter(note => note.mark).map(note => note.turn_index + 1)
-      .sort((one, other) => way * (one - other)).find(at => way * (at - this.at) > 0);
-  }
-
-  goMark(way) {
-    const at = this.marked(way);
-    if (at) this.go(at);
-  }
-
-  async annotate(seconds) {
-    const found = await this.call(seconds ? 'PUT' : 'DELETE', '/annotation', seconds ? {seconds} : {});
-    if (found) this.snap.annotation = found;
-    this.render();
   }
 
   // --- dialogs and small commands
@@ -691,28 +682,6 @@ export class Page {
     const done = waiting === 'event' ? await this.turn({event: actions})
       : isWhole ? await this.finishTurn({actions: [...draft.actions, ...actions]}) : await this.draft([...draft.actions, ...actions]);
     if (done) field.value = '';
-  }
-
-  // Change the list of games, and read it anew even after an error.
-  async listAgain(method, path, words) {
-    const error = await request(method, path).then(() => null, error => error);
-    const games = await request('GET', '/api/games').then(answer => answer.games, () => this.games);
-    say(error?.message ?? words);
-    const deleted = this.deleted.filter(({id}) => games.every(game => game.id !== id));
-    this.set({games, deleted, message: error?.message ?? ''});
-    return error;
-  }
-
-  async remove(game) {
-    const error = await this.listAgain('DELETE', `/api/games/${game.id}`, t('Deleted a game of {title}.', {title: this.titleOf(game.game)}));
-    if (!error) this.set({deleted: [game, ...this.deleted]});
-  }
-
-  /** Put back a game that was deleted. */
-  async putBackGame(game) {
-    const words = t('The game of {title} is back.', {title: this.titleOf(game.game)});
-    const error = await this.listAgain('POST', `/api/games/${game.id}/restore`, words);
-    if (error?.status === 404) this.set({deleted: this.deleted.filter(one => one !== game)});
   }
 
   async create(body) {

@@ -17,7 +17,7 @@ export function reviewBar(page) {
   const to = (words, label, target) => button(words, () => page.go(target), {
     label, off: target < 0 || target > turns.length || target === at,
   });
-  const mark = (words, way) => button(words, () => page.goMark(way), {off: !page.marked(way)});
+  const mark = (words, way) => button(words, () => goMark(page, way), {off: !marked(page, way)});
   return html`<section class="card review" aria-label=${t('Review')}>
     <div class="row">${to('«', t('To the start'), 0)}${button('‹', () => page.step(-1), {
         label: t('A turn back'), off: !at && !page.line.length})}
@@ -28,6 +28,21 @@ export function reviewBar(page) {
       pressed: page.isBefore, off: !at})}${mark(t('Previous ?'), -1)}${mark(t('Next ?'), 1)}<span class="grow"></span>
       ${guest != null || !open || page.line.length ? nothing : button(t('Play on from here'), () => page.ask('on'))}</div>
     <div class="played">${page.line.length ? sideLine(page) : playedTurn(page, turns[at - 1])}${page.study?.lineTools(page)}</div></section>`;
+}
+
+/** @param {Page} page */
+function marked(page, way) {
+  return page.snap.annotation.turns.filter(note => note.mark).map(note => note.turn_index + 1)
+    .sort((one, other) => way * (one - other)).find(at => way * (at - page.at) > 0);
+}
+
+/**
+ * Go to the next or previous turn with a mark.
+ * @param {Page} page
+ */
+export function goMark(page, way) {
+  const at = marked(page, way);
+  if (at) page.go(at);
 }
 
 function verdict({grade, is_unsure: isUnsure, loss}) {
@@ -54,6 +69,13 @@ const sideLine = (/** @type {Page} */ page) => html`<p>${t('Side line after turn
     kind: 'chip', pressed: index === page.line.length - 1}))}
   ${button(t('Back to the game'), () => page.set({line: []}))}</p>`;
 
+/** @param {Page} page */
+async function annotate(page, seconds) {
+  const found = await page.call(seconds ? 'PUT' : 'DELETE', '/annotation', seconds ? {seconds} : {});
+  if (found) page.snap.annotation = found;
+  page.render();
+}
+
 /**
  * Beside the board: the annotation of the whole game.
  * @param {Page} page
@@ -63,9 +85,9 @@ export function annotationPanel(page) {
   const worst = turns.filter(note => note.mark).sort((one, other) => other.loss - one.loss).slice(0, 6);
   return html`<section class="card" aria-labelledby="course"><h2 id="course">${t('Course of the game')}</h2>
     ${state === 'running' ? html`<div class="row"><progress max=${of} .value=${done} aria-label=${t('Annotation')}></progress>
-        ${done} / ${of} ${button(t('Stop'), () => page.annotate(0))}</div>`
+        ${done} / ${of} ${button(t('Stop'), () => annotate(page, 0))}</div>`
       : done < of ? html`<div class="row">
-        ${button(done ? t('Go on') : t('Annotate'), () => page.annotate(page.pace ?? seconds ?? 0.1), {kind: 'primary'})}
+        ${button(done ? t('Go on') : t('Annotate'), () => annotate(page, page.pace ?? seconds ?? 0.1), {kind: 'primary'})}
         ${choice(t('Time of a turn'), [0.1, 0.5, 2].map(one => [one, t('{seconds} s a turn', {seconds: one})]), page.pace ?? seconds ?? 0.1,
           value => page.set({pace: Number(value)}))}</div>` : nothing}
     ${state === 'failed' ? html`<p class="fault">${message}</p>` : nothing}

@@ -9,7 +9,7 @@ import {create} from './setup.js';
 import {t} from './words.js';
 
 export {drillCard} from './drill.js';
-export {annotationPanel, reviewBar, showGraph} from './review.js';
+export {annotationPanel, goMark, reviewBar, showGraph} from './review.js';
 
 /** @typedef {import('./page.js').Page} Page */
 /** @typedef {import('./snapshot').LineTurnJson} Turn */
