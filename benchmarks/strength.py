@@ -413,7 +413,7 @@ def page(results, shipped, steps):
     text = INTRODUCTION.format(release=ai.__version__)
     commands = []
     for game, name in GAMES.items():
-        text += f"\n## {name}\n\nWeights `{shipped[game]}`.\n\n"
+        text += f"\n## {name}\n\nWeights `{shipped[game]}`.{OLDER.get(shipped[game], '')}\n\n"
         matches = [result for result in results if result["kind"] == "match" and result["game"] == game]
         rows = [["match", "share of the win", "Elo", "iterations a turn", "games", "date"]]
         for column, (_, words) in COLUMNS.items():
@@ -538,6 +538,11 @@ def table(rows):
     return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]]) + "\n"
 
 
+# Weights -> which of their results were played before the plan, which fixes the numbers of games.
+OLDER = {
+    "66de8a523526": """ The rows of 2 seats against `greedy`, `uct` and half the iterations, and the published shares,
+are older than the plan.""",
+}
 INTRODUCTION = """\
 # Strength
 
@@ -545,8 +550,6 @@ INTRODUCTION = """\
 writes this page from there; it is not edited. All results are of the weights that ship with release {release}; the code
 is often that of an earlier build, in some matches of several builds or machines, as the [commands](#commands) say.
 Results of older weights are not shown; older pages are in git (`git show c57934e:benchmarks/STRENGTH.md`).
-Coatl's rows of 2 seats against `greedy`, `uct` and half the iterations, and its published shares (weights
-`66de8a523526`), are older than the plan.
 
 Matches are played by `mexica-ai arena` ([arena.md](arena.md)). The first engine is the one that is measured; without
 `weights` an engine has those that ship. `greedy` plays the best next action by the same evaluation, again and again;
@@ -554,8 +557,8 @@ Matches are played by `mexica-ai arena` ([arena.md](arena.md)). The first engine
 deal with all seatings; with four seats four of the 24, in which each engine has each seat once. Ranges in brackets are
 95 % intervals, from the variance between blocks. Shares of the win are per seat: with two seats 50 % is equal, with one
 against three 25 %. What was planned and not played, or not with all its games, is [listed](#not-played-in-full). Elo is
-left out where all games were won, and with more than two seats. Iterations a turn are of each engine's own turns, of
-three others their mean; the positions differ, so they are no measure of its speed.
+left out where all games were won, and with more than two seats. Iterations a turn are means over an engine's own turns,
+or over those of all three others. The positions differ, so they are no measure of its speed.
 
 No engine here has been measured against strong human players.
 """

@@ -51,7 +51,7 @@ class Explanation:
     Attributes
     ----------
     steps : list of ExplainedStep
-        Without a last action that uncovers what the seat to move does not see; it has only its sentence.
+        Up to an action that uncovers what the seat to move does not see; that one has only its sentence.
     gives_away : float or None
         Share of the win that the next best turn gives away; below 0 if its mean is higher, though it was visited less.
         None without another turn.
@@ -89,7 +89,7 @@ def explain(position: Position, result: Result) -> Explanation:
     points = [point if point.visits >= MIN_VISITS else None for point in best.forecast]
     points += [None] * (len(best.turn) + 1 - len(points))
     last, before = points[0], seen.to_json()
-    steps, played = [], known_steps(seen, best.turn)
+    steps, played = [], _seen_steps(position, seat, best.turn)
     is_whole = len(played) == len(best.turn)
     why = purposes(seen, best.turn[: len(played)], best.line if is_whole else ()) if played else []
     for step, point, purpose in zip(played, points[1:], why, strict=False):
@@ -97,8 +97,8 @@ def explain(position: Position, result: Result) -> Explanation:
         last, before = point or last, step.position.to_json()
     sentences = [each.sentence for each in steps]
     if not is_whole:
-        text = say("{action}: uncovers what is hidden", action=best.turn[-1])
-        sentences.append(_with_forecast(text, points[len(best.turn)], last, seat))
+        text = say("{action}: uncovers what is hidden", action=best.turn[len(played)])
+        sentences.append(_with_forecast(text, points[len(played) + 1], last, seat))
     if result.is_fallback:
         sentences.append(say("Nothing was searched, so nothing is known of what the turn brings later."))
     gives_away = None
@@ -115,6 +115,18 @@ def explain(position: Position, result: Result) -> Explanation:
         else:
             sentences.append(say("The search expects seat {seat} to answer: {turn}.", seat=answering, turn=turn))
     return Explanation(steps, gives_away, reply, sentences)
+
+
+def _seen_steps(position: Position, seat: int, turn: list[str]) -> list[Step]:
+    """Return the steps of a turn as a seat sees them, up to one that uncovers what it does not see."""
+    steps = known_steps(position.view(seat), turn)
+    if position.viewer is not None:
+        return steps
+    # The view of a game in Python uncovers a guess.
+    for number, (step, true) in enumerate(zip(steps, known_steps(position, turn), strict=False)):
+        if step.position.to_json() != true.position.view(seat).to_json():
+            return steps[:number]
+    return steps
 
 
 def _sentence(

@@ -19,7 +19,7 @@ from mexica_ai.analysis.drill import Exercise
 from mexica_ai.game import registry
 from mexica_ai.game.clock import Clock, new_clock
 from mexica_ai.game.notes import notes_of
-from mexica_ai.game.position import Position, deal, new_game
+from mexica_ai.game.position import Position, deal, new_game, require_seat_to_move
 from mexica_ai.game.position_text import position_data
 from mexica_ai.game.records import parse_record
 from mexica_ai.game.variations import Line, lines_of
@@ -141,6 +141,8 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
     else:
         start = _Start(_dealt(data), options=data.get("options", {}))
     position = start.position
+    if position.viewer is not None and position.to_move is not None:
+        require_seat_to_move(position)
     if len(position.history) > MAX_TURNS:
         raise ApiError(422, "TOO_MANY_TURNS", f"given {len(position.history)} turns; expected {MAX_TURNS} at most")
     seats = _seats(data.get("seats"), position, start.is_review, names, path)

@@ -5,6 +5,7 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
+import pure_shown
 import pytest
 from mexica_builder import build
 from servers import RunningServer
@@ -94,6 +95,17 @@ def test_a_last_action_that_uncovers_something_is_explained_as_that(deal):
     assert found.sentences[len(found.steps)].startswith(f"{result.turn[-1]}: uncovers what is hidden")
     assert explain(position, result).sentences == found.sentences
     assert result.svg(seen).startswith("<svg")
+
+
+def test_a_game_in_python_uncovers_no_guess(monkeypatch):
+    monkeypatch.setattr(registry, "_registered", {})
+    registry.register(pure_shown.GAME)
+    position = ai.new_game("shown", seed=1)
+    result = ai.best_turn(position, iterations=100, seed=1)
+    (look, *_) = (each for each in result.candidates if each.turn == ["look", "take"])
+    found = explain(position, replace(result, candidates=[look]))
+    assert found.steps == []
+    assert found.sentences[0].startswith("look: uncovers what is hidden")
 
 
 def test_a_turn_of_a_level_is_not_said_to_be_better_searched_than_it_is():

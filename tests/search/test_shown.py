@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from pure_shown import GAME, Shown
+from pure_shown import GAME
 from weighed import Search
 
 import mexica_ai as ai
@@ -83,34 +83,12 @@ def test_halving_does_not_count_descents_that_wait():
     assert visits[2] > visits[3]
 
 
-def search_shown(names, iterations, **options):
-    """Return the result of a search that begins with one of these actions, with turns as texts."""
-    actions = {name: GAME.text.parse_action(name) for name in Shown.actions}
-    search = Search(GAME.starts.new_state(2, 1), allow=[actions[name] for name in names], **options)
-    search.run(iterations=iterations)
-    search.check_visits()
-    result = search.result(20)
-    texts = {action: name for name, action in actions.items()}
-    turns = [(" ".join(texts[action] for action in each["actions"]), each["visits"]) for each in result["candidates"]]
-    return result, turns, {texts[each["action"]]: each["visits"] for each in result["first_actions"]}
-
-
-def test_orders_of_the_same_actions_are_one_turn():
-    result, turns, first = search_shown(["left", "right", "fold"], 300, seed=1)
-    # One descent ended after each first action.
-    assert turns == [("left right", first["left"] + first["right"] - 2), ("fold", first["fold"])]
-    assert result["distinct_turns"] == 2
-
-
-def test_an_order_that_was_played_in_one_world_is_of_the_same_turn():
-    for seed in range(5):
-        _, turns, first = search_shown(["left", "right"], 7, seed=seed)
-        assert first == {"left": 4, "right": 2}  # of the latter, one descent went on
-        assert turns == [("left right", 4)]
-
-
 def test_halving_plays_an_action_that_shows_something_within_the_turn():
+    look, take = map(GAME.text.parse_action, ["look", "take"])
     for seed in range(6):
-        _, turns, first = search_shown(["look", "fold"], 121, seed=seed, halving=2, solve=0)
-        assert first == {"look": 60, "fold": 60}
-        assert turns[0][0] == "look take"
+        search = Search(GAME.starts.new_state(2, 1), seed=seed, halving=2, solve=0)
+        search.run(iterations=121)
+        search.check_visits()
+        result = search.result()
+        assert [each["visits"] for each in result["first_actions"]] == [60, 60]
+        assert result["candidates"][0]["actions"] == [look, take]

@@ -269,6 +269,16 @@ def test_of_several_records_one_is_chosen(page):
     ]
 
 
+def test_no_game_begins_with_the_view_of_a_seat_that_is_not_to_move(page):
+    position = ai.new_game("coatl", seed=1)
+    while position.to_move != 0 or len(position.history) < 2:
+        position.push(position.legal_actions()[0], partial=True)
+    before = page.call("GET", "/api/games")["games"]
+    data = {"position": position.view(1).to_json(), "seats": [PERSON, PERSON]}
+    assert page.call("POST", "/api/games", data, 422)["reason"] == "NOT_ITS_VIEW"
+    assert page.call("GET", "/api/games")["games"] == before
+
+
 @pytest.mark.parametrize("second", ["{", "7", "[]", '{"start": 1, "turns": 2, "scores": "x", "tags": []}', "x" * 1000])
 def test_a_record_that_cannot_be_read_is_listed_too(page, second):
     first = json.dumps(ai.make_record(ai.new_game("nim", seed=1)))

@@ -4,7 +4,7 @@ An end is one node, or several: an action that ends the turn and shows what was 
 world. These are one turn. There may be as many nodes as iterations, so the ends of several are added up in one walk.
 """
 
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport uint32_t
 
 from cext.core.contract.turns cimport TurnScratchC
 from cext.core.contract.types cimport MAX_SEATS, action_t
@@ -26,15 +26,14 @@ ctypedef struct EndC:
     double score_spread[MAX_SEATS]
 
 
-# An end of several nodes: those that were first reached by an action of a node.
+# An end of several nodes: those that were first reached by an action of a node. So the same actions in another order
+# are another turn, unless the policy of the game drops them.
 ctypedef struct SharedC:
     uint32_t parent
     action_t action
-    int same                    # the first of those that are the same turn, with its actions in another order
-    EndC end                    # all of that turn, if it is the first one
+    EndC end
 
 
-# The methods take any node of an end.
 cdef class _Ends:
     cdef SearchC* search
     cdef TurnScratchC scratch
@@ -42,8 +41,6 @@ cdef class _Ends:
     cdef int num_shared
     cdef int room               # for `shared`
     cdef int num_single         # ends of one node
-    cdef bint are_deep          # whether an end of several nodes is more than one action away
-    cdef dict turns             # lists of places in `shared` by the actions of the turn; empty unless `are_deep`
 
     # Finds the ends of several nodes; before that, each node is an end.
     cdef int find(self) except -1
@@ -53,23 +50,16 @@ cdef class _Ends:
     # The place of an end of several nodes in `shared`, -1 if there is none: that to which an action of a node leads, or
     # to which a node belongs.
     cdef int place_by(self, uint32_t parent, action_t action) noexcept nogil
-    cdef int place(self, uint32_t index) except -2
+    cdef int place(self, uint32_t index) noexcept nogil
 
-    # The place of such an end that is the same turn as the path to a node, with its actions in any order, or -1.
-    cdef int other_order(self, uint32_t index) except -2
-    cdef uint64_t hash_after(self, uint32_t index)
-
-    # Whether a node with visits belongs to an end of several, which has its visits from now on.
-    cdef bint take(self, uint32_t index) except -1
-
-    # Writes the descents through an end; returns whether it has several nodes.
+    # Writes the descents through the end to which a node belongs; returns whether it has several nodes.
     cdef bint read(self, uint32_t index, EndC* end) except -1
 
     # The ends of several nodes, as `reading_candidates` sorts them.
     cdef list ranked(self)
 
     # The number of different turns.
-    cdef int num_turns(self)
+    cdef int num_turns(self) noexcept nogil
 
 # The ends of a search, none found yet.
 cdef _Ends ends_of(SearchC* search)

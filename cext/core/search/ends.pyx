@@ -1,11 +1,9 @@
 """The ends of the root's turn; contracts in ``ends.pxd``."""
 
 from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
-from cext.core.contract.game cimport GameOps, game_apply
 from cext.core.contract.turns cimport turn_scratch_free, turn_scratch_init
-from cext.core.contract.types cimport ALL_SEEING
 from cext.core.search.atomics cimport atomic_load_u32, spin_lock, spin_unlock
 from cext.core.search.graph cimport NO_NODE, GraphC, NodeC, graph_shared_edge
 from cext.core.search.proof cimport proof_is_lost
@@ -20,8 +18,7 @@ cdef class _Ends:
         free(self.shared)
 
     cdef int find(self) except -1:
-        cdef int i, same, status
-        self.turns = {}
+        cdef int status
         if not atomic_load_u32(&self.search.graph.ends_differ):
             self.num_single = <int>atomic_load_u32(&self.search.graph.num_ends)
             return 0
@@ -29,13 +26,6 @@ cdef class _Ends:
             status = self.walk()
         if status < 0:
             raise MemoryError
-        for i in range(self.num_shared if self.are_deep else 0):
-            same = self.other_order(self.shared[i].end.index)
-            if same < 0:
-                self.turns.setdefault(_actions_to(self.search, self.shared[i].end.index), []).append(i)
-            else:
-                self.shared[i].same = same
-                _join(&self.shared[same].end, &self.shared[i].end)
         return 0
 
     cdef int walk(self) noexcept nogil:
@@ -71,9 +61,7 @@ cdef class _Ends:
         memset(&shared[i], 0, sizeof(SharedC))
         shared[i].parent = node.parent
         shared[i].action = node.from_action
-        shared[i].same = i
         shared[i].end.index = index
-        self.are_deep = self.are_deep or node.parent != self.search.root
         self.num_shared += 1
         return i
 
@@ -81,38 +69,12 @@ cdef class _Ends:
         cdef int i
         for i in range(self.num_shared):
             if self.shared[i].parent == parent and self.shared[i].action == action:
-                return self.shared[i].same
-        return -1
-
-    cdef int place(self, uint32_t index) except -2:
-        cdef NodeC* node = &self.search.graph.nodes[index]
-        cdef int i = self.place_by(node.parent, node.from_action)
-        # By another order of its actions a turn may have been found in one world only.
-        return self.other_order(index) if i < 0 and self.are_deep else i
-
-    cdef int other_order(self, uint32_t index) except -2:
-        cdef int i
-        for i in self.turns.get(_actions_to(self.search, index), ()):
-            if self.hash_after(index) == self.hash_after(self.shared[i].end.index):
                 return i
         return -1
 
-    cdef uint64_t hash_after(self, uint32_t index):
-        """Return the hash of the state after the actions to a node, in the world of the root's state."""
-        cdef const GameOps* ops = self.search.ops
-        cdef char* state = self.scratch.states
-        memcpy(state, self.search.root_state, ops.state_size)
-        for action in ends_path(self.search, index):
-            game_apply(ops, state, action)
-        return ops.hash(state, ALL_SEEING)
-
-    cdef bint take(self, uint32_t index) except -1:
+    cdef int place(self, uint32_t index) noexcept nogil:
         cdef NodeC* node = &self.search.graph.nodes[index]
-        cdef int i = self.place(index)
-        if i >= 0 and self.place_by(node.parent, node.from_action) < 0:
-            with nogil:
-                _add_node(self.search, index, &self.shared[i].end)
-        return i >= 0
+        return self.place_by(node.parent, node.from_action)
 
     cdef bint read(self, uint32_t index, EndC* end) except -1:
         cdef int i = self.place(index)
@@ -128,16 +90,13 @@ cdef class _Ends:
         found = []
         for i in range(self.num_shared):
             end = &self.shared[i].end
-            if self.shared[i].same == i and end.visits > 0:
+            if end.visits > 0:
                 is_lost = self.search.solves and not end.may_win
                 found.append((0.0 if is_lost else -end.visits, -end.utility_sum / end.visits, end.index))
         return found
 
-    cdef int num_turns(self):
-        cdef int i, count = self.num_single
-        for i in range(self.num_shared):
-            count += self.shared[i].same == i
-        return count
+    cdef int num_turns(self) noexcept nogil:
+        return self.num_single + self.num_shared
 
 
 cdef _Ends ends_of(SearchC* search):
@@ -214,8 +173,3 @@ cdef list ends_path(SearchC* search, uint32_t index):
         actions.append(nodes[index].from_action)
         index = nodes[index].parent
     return actions[::-1]
-
-
-cdef tuple _actions_to(SearchC* search, uint32_t index):
-    """Return the actions by which a node was first reached from the root, in ascending order."""
-    return tuple(sorted(ends_path(search, index)))

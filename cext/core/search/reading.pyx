@@ -121,7 +121,7 @@ cdef list _best_ends(_Ends ends, int count):
         index = atomic_load_u32(&graph.nodes[index].next_end)
     # Only now: when the first node of an end was read, another one may not have been known.
     ends.find()
-    best = [entry for entry in sorted(best)[:count] if not ends.take(entry[2])] + ends.ranked()
+    best = [entry for entry in best if ends.place(entry[2]) < 0] + ends.ranked()
     return [entry[2] for entry in sorted(best)[:count]]
 
 

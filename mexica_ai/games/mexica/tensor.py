@@ -29,7 +29,7 @@ SCHEMA = Schema(
         Field("round", (), "from 1; 0 during placement", 30),
         Field("action_points", (), "left in this turn", 6),
         Field("tokens_taken", (), "action tokens taken in this turn", 2),
-        Field("idle_rounds", (), "successive rounds without a building", 4),
+        Field("idle_rounds", (), "idle rounds in a row", 4),
         Field("built_this_round", (), "1 if something was built in this round"),
         Field("singles", (), "single canal tiles left", 6),
         Field("doubles", (), "double canal tiles left", 35),

@@ -148,6 +148,7 @@ export class Page {
     const old = this.snap;
     const isRestarted = old && snapshot.run !== old.run;  // the server, which counts versions anew
     if (old && !isRestarted && snapshot.version < old.version) return;
+    if (isRestarted) this.message = '';
     if (old && old.drill?.number !== snapshot.drill?.number) {
       location.reload();  // another position, perhaps of another game or seat
       return;
