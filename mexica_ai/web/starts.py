@@ -141,10 +141,7 @@ def _create(data: Any, *, names: list[str], examples: dict[str, str], find: Call
     else:
         start = _Start(_dealt(data), options=data.get("options", {}))
     position = start.position
-    if position.viewer is not None and position.to_move is not None:
-        require_seat_to_move(position)
-    if len(position.history) > MAX_TURNS:
-        raise ApiError(422, "TOO_MANY_TURNS", f"given {len(position.history)} turns; expected {MAX_TURNS} at most")
+    _check_position(position)
     seats = _seats(data.get("seats"), position, start.is_review, names, path)
     is_shared = data.get("open")
     if is_shared is None:
@@ -277,6 +274,14 @@ class _Start:
     seconds: float | None = None
     lines: Line = field(default_factory=Line)
     options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _check_position(position: Position) -> None:
+    """Refuse more turns than a game may have, and the view of a seat that is not to move."""
+    if position.viewer is not None and position.to_move is not None:
+        require_seat_to_move(position)
+    if len(position.history) > MAX_TURNS:
+        raise ApiError(422, "TOO_MANY_TURNS", f"given {len(position.history)} turns; expected {MAX_TURNS} at most")
 
 
 def _from_game(source: Game, number: int | None) -> _Start:
