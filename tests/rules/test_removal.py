@@ -8,8 +8,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from mexica_builder import build, strip
+from mexica_builder import build, spaces, strip
 from mexica_walks import scramble
+from reference.mexica import PRINTED_CANALS, Board
 
 import mexica_ai as ai
 from mexica_ai.game import proposals
@@ -193,6 +194,24 @@ def test_a_district_without_room():
     temples[CORNERS[3]] = (1, 1)
     position = build(canals=SQUARE, display=[9], temples=temples, no_tiles=True)
     assert opinion(position, 9).reason == "NO_ROOM"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_canals_for_one_of_two_tokens_dig_two_districts(seed):
+    display = ai.new_game(players=3, seed=seed).to_json()["calpulli"]["display"]
+    twice = [size for size in set(display) if display.count(size) == 2]
+    for size in twice:
+        ready = strip(size)
+        for canals in ((), ready["canals"]):
+            token = opinion(build(canals=canals, display=display), size)
+            assert token.reason == "CAN_BE_DUG"
+            dug = [space for canal in token.evidence for space in canal.split()[1].split("-")]
+            island = Board({*PRINTED_CANALS, *(space for run in canals for space in spaces(run)), *dug}, {}, {}, {}, [])
+            assert island.district_of(token.places[0]) == set(token.places)
+            assert sum(len(district) == size for district in island.districts()) >= 2
+            assert f"2 districts of {size} spaces, one of them around {token.places[0]}, can be founded with " in (
+                token.explanation
+            )
 
 
 def test_a_pilli_that_is_in_the_way_can_move():

@@ -37,7 +37,7 @@ def judge(state: State, actions: Sequence[str]) -> list[Opinion]:
 
     The reasons are NO_LARGE_DISTRICT, NO_TILES, NO_ROOM, CANNOT_BE_DUG and ENOUGH_LEFT if the engine agrees, else
     DISTRICT_EXISTS, CAN_BE_DUG and NOT_PROVEN. The places are the spaces of a district that could be founded, the
-    evidence the canals that dig it.
+    evidence the canals that dig it, and the districts for the other tokens of its size with it.
     """
     fields = state_to_fields(state)
     table = _Table(fields)
@@ -250,9 +250,9 @@ class _Table:
 
     def _dig(self, size: int, needed: int) -> Opinion:
         for ground in (self._now, self._likely):
-            region = _last_region(ground, size, needed, max_steps=0)
-            if region:
-                return self._can_be_dug(size, region)
+            regions = _regions(ground, size, needed, max_steps=0)
+            if regions:
+                return self._can_be_dug(size, regions)
         possible, is_proven = find_region(self._widest, size)
         if possible is None and is_proven:
             tiles = f"{count(self._widest.doubles, 'double')} and {count(self._widest.singles, 'single')}"
@@ -261,9 +261,9 @@ class _Table:
                 "CANNOT_BE_DUG",
                 f"no {size} spaces with room can be cut off with the canal tiles left, {tiles}",
             )
-        region = _last_region(self._likely, size, needed, MAX_STEPS)
-        if region:
-            return self._can_be_dug(size, region)
+        regions = _regions(self._likely, size, needed, MAX_STEPS)
+        if regions:
+            return self._can_be_dug(size, regions)
         return Opinion(
             _removal(size),
             False,
@@ -273,16 +273,21 @@ class _Table:
             [],
         )
 
-    def _can_be_dug(self, size: int, region: Region) -> Opinion:
-        spaces = _names(region.spaces)
-        canals = [f"canal {'-'.join(map(format_space, tile))}" for tile in region.tiles]
-        in_the_way = _names(self._pillis & set_of(cell for tile in region.tiles for cell in tile))
+    def _can_be_dug(self, size: int, regions: Sequence[Region]) -> Opinion:
+        # The last district may share its border with those before, so it needs their canals, too.
+        tiles = [tile for region in regions for tile in region.tiles]
+        spaces = _names(next(region.spaces for region in reversed(regions) if region.tiles))
+        canals = [f"canal {'-'.join(map(format_space, tile))}" for tile in sorted(tiles)]
+        in_the_way = _names(self._pillis & set_of(cell for tile in tiles for cell in tile))
         moved = f", once the pilli on {' and '.join(in_the_way)} has moved away" if in_the_way else ""
+        what = f"a district of {size} spaces around {spaces[0]} can be dug"
+        if len(regions) > 1:
+            what = f"{len(regions)} districts of {size} spaces, one of them around {spaces[0]}, can be founded"
         return Opinion(
             _removal(size),
             False,
             "CAN_BE_DUG",
-            f"a district of {size} spaces around {spaces[0]} can be dug with {count(len(canals), 'canal')}" + moved,
+            f"{what} with {count(len(canals), 'canal')}" + moved,
             spaces,
             canals,
         )
@@ -299,19 +304,21 @@ class _Table:
         )
 
 
-def _last_region(ground: Ground, size: int, number: int, max_steps: int) -> Region | None:
-    """Return the last of `number` regions that can be dug one after another; None if fewer are found."""
+def _regions(ground: Ground, size: int, number: int, max_steps: int) -> list[Region]:
+    """Return `number` regions that can be dug one after another; none if fewer are found."""
+    regions = []
     for _ in range(number):
         region, _ = find_region(ground, size, max_steps)
         if region is None:
-            return None
+            return []
+        regions.append(region)
         dug = set_of(cell for tile in region.tiles for cell in tile)
         used = region.spaces | dug
         doubles = sum(len(tile) == 2 for tile in region.tiles)
         land, free, sites, stands = (spaces & ~used for spaces in ground[:4])
         singles = ground.singles - len(region.tiles) + doubles
         ground = Ground(land, free, sites, stands, singles, ground.doubles - doubles)
-    return region
+    return regions
 
 
 def _agree(size: int, reason: str, explanation: str) -> Opinion:
