@@ -213,6 +213,17 @@ def test_tokens_come_from_the_display_and_go_back_there():
         edited(ai.new_game("mexica").to_json(), *brush("calpulli", "B8"))
 
 
+@pytest.mark.parametrize("change", [put("period", 2), put("phase", "over")])
+def test_no_token_is_still_to_come_in_the_second_period(change):
+    data = ai.new_game("mexica", players=2, seed=1, pool=[*range(3, 14)] * 2).to_json()
+    assert len(data["calpulli"]["upcoming"]) == 7
+    second = edited(data, change)
+    assert second["calpulli"]["upcoming"] == []
+    assert "UPCOMING_COUNT" not in [fault.reason for fault in faults(second)]
+    # What is to come cannot be told from a pool that is not the standard one.
+    assert edited(second, put("phase", "play"), put("period", 1))["calpulli"]["upcoming"] is None
+
+
 def test_canals_take_the_tiles_that_can_lay_them():
     data = ai.new_game("mexica", players=3).to_json()
     one = edited(data, *brush("canal", "C5"))

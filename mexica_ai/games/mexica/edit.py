@@ -248,7 +248,9 @@ class MexicaEditor(Editor):
             shown.update(calpulli.get("removed", ()))
             rest = sorted((Counter(board.STANDARD_POOL) - shown).elements())
             calpulli["upcoming"] = rest if fields["period"] == 1 else []
-        elif fields["period"] == 1 and not calpulli.get("upcoming"):
+        elif fields["period"] != 1:
+            calpulli["upcoming"] = []  # the palette has no control for them here
+        elif not calpulli.get("upcoming"):
             calpulli["upcoming"] = None
 
     def _count(self, fields: JsonObject) -> None:
