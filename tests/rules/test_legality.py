@@ -5,6 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from mexica_builder import build as mexica_position
 from tzolkin_builder import build
 
 import mexica_ai as ai
@@ -84,6 +85,14 @@ def test_reasons_of_mexica(action, why):
     position = ai.Position.from_json({**data, "action_points": 2})
     message = refused(position, action)
     assert message.startswith(f'turn[0]: "{action}" is not legal for seat 0 here: {why}; expected ')
+
+
+@pytest.mark.parametrize("bridge", ["U7 ew", "A3 ew", "B1 ns", "C14 ns"])
+def test_a_bridge_at_the_edge_of_the_board_would_end_in_the_lake(bridge):
+    data = mexica_position(canals=["U7-U8", "A3-A4", "B1-B2", "C14-D14"])
+    assert f'"bridge {bridge}" is not legal for seat 0 here: the bridge would end in the lake; expected ' in refused(
+        ai.Position.from_json(data), f"bridge {bridge}"
+    )
 
 
 @pytest.mark.parametrize(

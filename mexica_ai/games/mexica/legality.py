@@ -115,6 +115,8 @@ def _bridge_place(view: _View, cell: int, axis: str) -> str:
     if cell in view.bridges:
         return say("there is a bridge on {cell}", cell=format_space(cell))
     for ramp in ramps(cell, axis):
+        if ramp not in board.GRID:  # it has no name
+            return say("the bridge would end in the lake")
         if problem := view.not_dry(ramp):
             return say("the bridge would end on {ramp}, and {problem}", ramp=format_space(ramp), problem=problem)
     return ""
