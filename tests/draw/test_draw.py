@@ -149,6 +149,20 @@ def test_the_winners_are_named(game):
     assert ">wins<" not in ai.load(MIDGAMES[game]).svg()
 
 
+@pytest.mark.parametrize("game", ["coatl", "mexica"])
+def test_the_picture_of_the_last_turn_names_its_seat_if_that_wins(game):
+    for seed in range(20):
+        position = play(game, seed, 100_000, 3)
+        turn, winners = position.history[-1], position.winners
+        for _ in turn:
+            position.pop()
+        if position.to_move in winners:
+            break
+    assert position.to_move in winners
+    note = ">wins<" if len(winners) == 1 else ">shares the win<"
+    assert position.svg(turn=turn).count(note) == len(winners)
+
+
 def test_what_a_scoring_of_mexica_would_bring_now():
     position = play("mexica", 11, 60, 3)
     while position.to_json()["period"] == 1:

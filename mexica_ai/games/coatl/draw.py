@@ -332,7 +332,7 @@ class _Picture(Canvas):
         is_moving = seat == self.fields.get("to_move") and self.fields.get("phase") != "over"
         self.parts.append(seat_mark(self.paint, seat, 44, y + 27, 11.5))
         self.text(64, y + 26, f"Seat {seat}", 15, font_weight="bold")
-        if is_moving:
+        if is_moving and seat not in self.winners:
             left = now.get("actions_left")
             note = "after this turn" if self.turn else "to move" + (f", {left} actions" if (left or 0) > 1 else "")
             self.text(64, y + 41, note, 11.5, color="soft")

@@ -444,7 +444,7 @@ class _Picture:
             text(_PANEL_WIDTH - 12, 31, own["score"], 24, **score),
             self._action_tokens(own["action_tokens"], len(str(own["score"])), **self._hint(f"tokens:{seat}")),
         ]
-        if is_moving:
+        if is_moving and seat not in self.winners:
             note = "after this turn" if self.turn else f"to move, {now['action_points']} AP"
             hint = {} if self.turn else self._hint(f"moves:{seat}")
             parts.append(text(44, 40, note, 11.5, **hint, **paint("soft")))
