@@ -255,6 +255,13 @@ BY_HAND = {
         # Two of three lie apart, one of which was not known. Seat 0 sees one card more than seats 2 and 3.
         [9, 3, 36, 36],
     ),
+    "both copies discarded": (
+        lambda: little(seat_with(["P08"]), seat_with((), ["P00", "P00", "P05"]), deck=["P10", "P11", "P12", *NEXT],
+                       display=OPEN, to_move=1),
+        ["future", "reveal P30 P31 P32 P33 P34 P35", "discard P00", "discard P00", "discard P05", "end"],
+        # The others know what seat 1 has discarded: its whole hand. The hand of seat 0 is one of four cards.
+        [1, 4, 4, 4],
+    ),
     "renewal": (
         lambda: little(seat_with(), seat_with(["P05"], (), ["P06"]), deck=["P10"], display=OPEN,
                        discarded=["P40", "P41", "P42"]),

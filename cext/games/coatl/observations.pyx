@@ -196,18 +196,27 @@ cdef inline bint _move(WorldC* world, int number, int source, int target) noexce
     return True
 
 
-cdef int _classes_to_take_up(const ObservationsC* obs, const WorldC* world, int seat, int* order) noexcept nogil:
+cdef int _classes_to_take_up(const ObservationsC* obs, const WorldC* world, int seat, int i,
+                             int* order) noexcept nogil:
     """List the classes of the cards that a seat can have discarded."""
-    cdef int number, n = 0
+    cdef int number, group = 0, n = 0
     for number in range(obs.num_epochs, obs.num_classes):
         if world.counts[number][AWAYS + seat] > 0:
             order[n] = number
             n += 1
+    for number in range(1, obs.num_epochs):
+        if not obs.is_deck[number] and obs.seat[number] == seat and obs.first[number] < i:
+            group = number
     # Of the other classes only the latest: going back, its cards are the first that must be in the hand again.
     for number in range(obs.num_epochs - 1, -1, -1):
         if world.counts[number][AWAYS + seat] > 0:
             order[n] = number
-            return n + 1
+            n += 1
+            break
+    # While cards of class 0 stand in for others, they may be of the seat's last group, which must be there earlier.
+    if 0 < number < group and world.counts[0][AWAYS + seat] > 0:
+        order[n] = 0
+        n += 1
     return n
 
 
@@ -394,7 +403,7 @@ cdef bint _take_back(ObservationsC* obs, int i, WorldC* world) noexcept nogil:
         else:
             if what == AWAY:
                 source, target = AWAYS + seat, HANDS + seat
-                n = _classes_to_take_up(obs, world, seat, order)
+                n = _classes_to_take_up(obs, world, seat, i, order)
             else:
                 source, target = HANDS + seat, DECK
                 n = _classes_to_put_back(obs, world, seat, i, order)
