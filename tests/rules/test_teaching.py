@@ -174,6 +174,16 @@ def test_a_hidden_card_has_no_words():
     assert not any(f"hand:1:{card}" in hints for card in hidden)
 
 
+def test_tiles_of_tzolkin_that_others_kept_unseen_have_hints():
+    position = ai.new_game("tzolkin", players=3, seed=7)
+    for _ in range(2):
+        position.push([position.legal_actions()[0]])
+        for viewer in (0, 1, 2, None):
+            hints = teaching.hints("tzolkin", position.view(viewer).to_json())
+            assert hints["feeding:0"] == "Seat 0 may still move the calendar by two days once."  # as the picture
+            assert hints["wealth:0"]
+
+
 def test_the_tiles_of_tzolkin_are_explained():
     fields = ai.load(ROOT / "examples" / "tzolkin_midgame.json").to_json()
     hints = teaching.hints("tzolkin", fields)

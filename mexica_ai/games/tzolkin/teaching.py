@@ -89,13 +89,14 @@ def _seat(seat: int, own: JsonObject, fields: Fields) -> dict[str, Phrase]:
         number = own["skulls"] if kind == "skull" else own[kind]
         amount = phrases.materials({kind: number})
         found[f"stock:{seat}:{kind}"] = phrase(f"hint.stock.{kind}", seat=whose, amount=amount)
-    cost = feeding_cost(own)
-    light = "hint.light" if own["light"] else "hint.no_light"
-    found[f"feeding:{seat}"] = phrase(
-        "two",
-        one=phrase("hint.feeding", seat=whose, cost=cost, short=max(0, cost - own["corn"])),
-        two=phrase(light, seat=whose),
-    )
+    light = phrase("hint.light" if own["light"] else "hint.no_light", seat=whose)
+    if fields["phase"] in ("keep", "over"):  # before the tiles are shown, and after the last food day
+        found[f"feeding:{seat}"] = light
+    else:
+        cost = feeding_cost(own)
+        short = max(0, cost - own["corn"])
+        food = phrase("hint.feeding", seat=whose, cost=cost, short=short)
+        found[f"feeding:{seat}"] = phrase("two", one=food, two=light)
     found[f"outlook:{seat}"] = phrase("hint.outlook", seat=whose)
     for key in ("dealt", "wealth"):
         if tiles := [phrases.wealth(name) for name in own[key] if name != facts.HIDDEN]:
