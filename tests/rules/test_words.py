@@ -154,6 +154,16 @@ def test_theology_at_chichen_itza_costs_what_it_costs(space, corn, action, paid)
     assert "corn" in said if paid else "corn" not in said
 
 
+def test_a_skull_brings_no_step_where_another_seat_stands_at_the_top():
+    own = {"skulls": 1, "temples": {"chaac": 4}}
+    seats = {0: own, 1: {"temples": {"chaac": 5}}}
+    position = Position.from_json(build(gears={"chichen_itza": "...0"}, seats=seats))
+    assert told(position, "pick chichen_itza 3 3; end") == "placed a skull on Chichen Itza 3 (+6)"
+    seats[1] = {}
+    position = Position.from_json(build(gears={"chichen_itza": "...0"}, seats=seats))
+    assert told(position, "pick chichen_itza 3 3; end") == "placed a skull on Chichen Itza 3, a step up in Chaac (+6)"
+
+
 def test_what_others_must_not_know_is_not_told():
     position = ai.new_game("coatl", seed=1)
     kind = registry.get("coatl")

@@ -220,9 +220,9 @@ def _used(gear: str, number: str, price: int, before: JsonObject, after: JsonObj
         price = before["seats"][seat]["corn"] - after["seats"][seat]["corn"]
         cost = " " + say("for {what}", what=material("corn", price)) if price else ""
         temple = facts.GEARS[gear]["actions"][int(number) - 1]["temple"]
-        return say(
-            "placed a skull on {where}{cost}, a step up in {temple}", where=where, cost=cost, temple=name(temple)
-        )
+        steps = after["seats"][seat]["temples"][temple] - before["seats"][seat]["temples"][temple]
+        placed = say("placed a skull on {where}{cost}", where=where, cost=cost)
+        return f"{placed}, {stepped(steps, name(temple))}" if steps else placed  # none where the top step is taken
     cost = " " + say("for {what}", what=paid) if paid else ""
     if after["seats"][seat]["workers"] > before["seats"][seat]["workers"]:
         gained = listed([one for one in (say("a worker"), gained) if one])
