@@ -5,9 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
+from tzolkin_builder import build
 
 import mexica_ai as ai
 from mexica_ai.game import clicks, registry
+from mexica_ai.game.position import Position
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CODE = re.compile(r"\b(?:[PT][0-9]{2}|[a-z0-9]+_[a-z_0-9]+)\b")
@@ -101,6 +103,45 @@ def test_the_use_of_another_gear_says_what_it_brings_or_lets_choose():
     assert all(found.values()), found
     assert found["use palenque 1"] == "3 corn for 1 corn"
     assert found["use palenque 3"] == "5 corn or 2 wood"
+
+
+def gain_of(action, **position):
+    position = Position.from_json(build(**position))
+    gains = dict(zip(position.legal_actions(), clicks.gains_of(position), strict=True))
+    return gains[action].words
+
+
+@pytest.mark.parametrize(
+    ("pending", "action", "brings"),
+    [
+        (["research one"], "research agriculture W", "a step up"),
+        (["research two"], "research agriculture W", "a step up"),
+        (["research one"], "research extraction W", "2 blocks of choice"),
+        (["research two"], "research theology W", "theology 1"),
+        (["build one"], "build a1_tomb_temple_build", "a step up and perhaps a building"),
+        (["build two"], "build a1_tomb_temple_build", "a step up and perhaps a building"),
+        (["build two"], "build a1_civic_agriculture", "a step up"),
+    ],
+)
+def test_an_action_says_all_choices_that_it_brings(pending, action, brings):
+    own = {"wood": 9, "gold": 2, "technologies": {"agriculture": 3, "extraction": 3}}
+    buildings = ["a1_tomb_temple_build", "a1_civic_agriculture"]
+    assert gain_of(action, pending=pending, buildings=buildings, seats={0: own}) == brings
+
+
+@pytest.mark.parametrize(
+    ("corn", "wood", "own", "brings"),
+    [
+        (4, 4, {}, "5 corn or 2 wood"),
+        (4, 0, {}, "5 corn"),
+        (4, 4, {"temples": dict.fromkeys(("chaac", "quetzalcoatl", "kukulcan"), -1)}, "2 wood"),
+        (4, 4, {"technologies": {"agriculture": 3, "extraction": 1}}, "8 corn or 3 wood"),
+        (0, 0, {"technologies": {"agriculture": 2}}, "6 corn"),
+    ],
+)
+def test_a_harvest_says_what_is_there_and_what_it_brings(corn, wood, own, brings):
+    fields = {"corn": [4, corn, 4, 4], "wood": [0, wood, 4, 4]}
+    assert gain_of("pick palenque 3 3", gears={"palenque": "...0"}, fields=fields, seats={0: own}) == brings
 
 
 def test_a_seat_without_a_coatl_is_told_to_start_one():

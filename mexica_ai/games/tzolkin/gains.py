@@ -9,10 +9,18 @@ from mexica_ai.game.messages import noted, say
 from mexica_ai.game.text_forms import listed
 from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.facts import GEARS, STOCKS, TEMPLES, TRACKS
-from mexica_ai.games.tzolkin.words import material, materials, price, stepped, wealth
+from mexica_ai.games.tzolkin.words import material, price, stepped, wealth
 from mexica_ai.io.json_types import JsonObject
 
 _WORTH = {"corn": 1.0, "wood": 2.0, "stone": 3.0, "gold": 4.0, "skull": 6.0}
+_ANY_FIELD = 2  # the level of agriculture from which corn is harvested without a tile
+# What stays of a decision that is answered, by the verb of the answer.
+_GOES_ON = {
+    "research": ("research more", "research free one"),
+    "build": ("build second",),
+    "sell": ("trade",),
+    "buy": ("trade",),
+}
 _POINT, _STEP, _ADVANCE, _WORKER, _CHOICE = 1.5, 3.0, 5.0, 5.0, 4.0
 
 
@@ -81,20 +89,32 @@ def _brought(before: JsonObject, after: JsonObject, seat: int, action: str) -> G
             words.append(f"{track} {new['technologies'][track]}")
     owed = before["pending"][1:] if action.startswith("use ") else before["pending"]
     worth += _CHOICE * (len(after["pending"]) - len(owed))
-    if len(after["pending"]) > len(owed):
-        words.append(_choice(after["pending"][0]))
+    words += [_choice(after, pending) for pending in _new_choices(before, after, action)]
     cost = " " + say("for {what}", what=material("corn", paid)) if paid else ""
     return Gain(listed(words or [""]) + cost, worth)
 
 
-def _choice(pending: str) -> str:
+def _new_choices(before: JsonObject, after: JsonObject, action: str) -> list[str]:
+    """Return the decisions that an action brings, without what is left of the one that it answers."""
+    rest = before["pending"][1:]
+    found: list[str] = after["pending"][: max(0, len(after["pending"]) - len(rest))]
+    verb = action.partition(" ")[0]
+    return found[:-1] if found and found[-1].startswith(_GOES_ON.get(verb, ())) else found
+
+
+def _choice(fields: JsonObject, pending: str) -> str:
     """Return what a decision that is owed lets the seat choose."""
     verb, _, number = pending.partition(" ")
     if verb != "harvest":
         return render.decision(pending)
-    harvest = GEARS["palenque"]["actions"][int(number) - 1]
-    return (
-        materials({"corn": harvest["corn"]})
-        if not harvest["wood"]
-        else say("{one} or {other}", one=material("corn", harvest["corn"]), other=material("wood", harvest["wood"]))
-    )
+    harvest, own = GEARS["palenque"]["actions"][int(number) - 1], fields["seats"][fields["to_move"]]
+    corn, wood = (fields["fields"][kind][int(number) - 2] for kind in ("corn", "wood"))
+    levels = own["technologies"]
+    may_burn = wood > 0 and any(step > facts.LOWEST for step in own["temples"].values())
+    found = []
+    if corn > wood or may_burn or levels["agriculture"] >= _ANY_FIELD:
+        more = (levels["agriculture"] > 0) + 2 * (levels["agriculture"] == facts.TOP_LEVEL)
+        found.append(material("corn", harvest["corn"] + more))
+    if wood:
+        found.append(material("wood", harvest["wood"] + (levels["extraction"] > 0)))
+    return found[0] if len(found) == 1 else say("{one} or {other}", one=found[0], other=found[1])
