@@ -248,6 +248,19 @@ def test_the_points_before_the_first_turn_are_a_row():
     assert teaching.score_sheet(position, []) == [("before the first turn here",) * 2 + ([2, 7, 4],)]
 
 
+def test_wealth_tiles_beyond_the_last_level_of_architecture_are_a_row():
+    data = ai.new_game("tzolkin", players=4, seed=7).to_json()
+    data["seats"][0]["technologies"]["architecture"] = 2
+    start = ai.Position.from_json(data)
+    position = start.copy()
+    position.push(["keep w_tik1 w_tik5"])
+    while position.to_json()["phase"] == "keep":
+        position.push(position.legal_actions()[:1])
+    assert position.scores == [3, 0, 0, 0]
+    (row,) = teaching.score_rows(start, position.history)
+    assert row.points == [3, 0, 0, 0]
+
+
 def test_what_a_food_day_costs_is_three_points_a_worker():
     found = []
     for seed in range(6):

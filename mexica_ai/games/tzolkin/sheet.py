@@ -10,7 +10,7 @@ from mexica_ai.game.contract import Fields
 from mexica_ai.game.phrases import Phrase, phrase
 from mexica_ai.game.score_rows import Move, ScoreRow
 from mexica_ai.games.tzolkin import facts, phrases
-from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS
+from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, TEMPLES, TRACKS, WEALTH
 from mexica_ai.games.tzolkin.render import feeding_cost
 from mexica_ai.io.json_types import JsonObject
 
@@ -128,11 +128,21 @@ def _action_rows(move: Move) -> list[ScoreRow]:
             rows += [_bonus(seat, players)] * (fixed if level == facts.TOP_LEVEL else 0)
         case ["research", "architecture", *_] if own["technologies"]["architecture"] == facts.TOP_LEVEL:
             rows.append(_bonus(seat, players))
+        case ["keep", *_] if after["phase"] != "keep":  # the tiles of all seats are paid out
+            for each in range(players):
+                rows += [_bonus(each, players)] * _kept_bonuses(before, after, each)
         case ["pick" | "use", *_]:
             filled = set(after["skulls_placed"]) - set(before["skulls_placed"])
             points = sum(GEARS[facts.CHICHEN]["actions"][number - 1]["points"] for number in filled)
             rows.append(_row("sheet.chichen", phrase("sheet.placed"), seat, points, players))
     return rows
+
+
+def _kept_bonuses(before: Fields, after: Fields, seat: int) -> int:
+    """Return how many advances beyond the last level of architecture the tiles that a seat keeps bring."""
+    effects = [effect for name in after["seats"][seat]["wealth"] for effect in WEALTH[name]["effects"]]
+    advances = sum(effect.get("track") == "architecture" for effect in effects)
+    return max(0, before["seats"][seat]["technologies"]["architecture"] + advances - facts.TOP_LEVEL)
 
 
 def _bonus(seat: int, players: int) -> ScoreRow:
