@@ -279,6 +279,7 @@ class Talk:
         self._is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
         self._lines = _prompt(self._words) if self._is_terminal else _piped()
         self._ahead = ""  # a line that was typed at the handover
+        self._hands_over = False  # whether somebody else may still look at the screen
         self._shown: int | None = None  # the seat that looks at the screen
         self._last_mover: int | None = None
         self._commands: dict[str, Callable[[str], None]] = {
@@ -366,9 +367,12 @@ class Talk:
     def _hand_over(self, seat: int) -> None:
         if self._is_terminal:
             sys.stdout.write(_CLEAR)
+            self._lines = _prompt(self._words)  # without the lines that the last person has typed
         self._say(f"Seat {seat}: press Enter when nobody else looks at the screen")
+        self._hands_over = True
         # A line that is more than Enter is the first one of the person.
         self._ahead = self._next(f"seat {seat}, Enter> ").strip()
+        self._hands_over = False
 
     def _end(self) -> None:
         session, position = self._session, self._session.position
@@ -424,6 +428,8 @@ class Talk:
 
     def _words(self, before: str = "") -> list[str]:
         """Return what can be typed now, or after actions that end in a semicolon."""
+        if self._hands_over:  # actions name the cards of the next person
+            return []
         position = self._session.position
         actions = [action.strip() for action in before.split(";") if action.strip()]
         if actions:

@@ -267,6 +267,32 @@ def test_two_persons_with_hidden_hands_have_a_curtain(play):
     assert "as seat 1 sees it" in second
 
 
+def test_at_the_curtain_tab_and_up_tell_nothing(monkeypatch, capsys):
+    typed = []
+
+    def prompt(words):
+        own = []  # as the history of a prompt
+
+        def read(prompt):
+            typed.append((prompt, words(""), list(own)))
+            if len(typed) > 3:
+                raise EOFError
+            own.append("keep" if prompt.endswith("0> ") else "")
+            return own[-1]
+
+        return read
+
+    monkeypatch.setattr("mexica_ai.cli.play._prompt", prompt)
+    talk = Talk(session("coatl", engines=()), None, "kept.json")
+    talk._is_terminal, talk._lines = True, prompt(talk._words)
+    talk.play()
+    prompts, words, before = zip(*typed, strict=True)
+    assert prompts == ("seat 0, Enter> ", "seat 0> ", "seat 1, Enter> ", "seat 1> ")
+    assert (words[0], words[2]) == ([], [])
+    assert all("keep" in words[index] for index in (1, 3))
+    assert not any("keep" in lines for lines in before)
+
+
 def test_a_line_at_the_curtain_is_the_first_of_the_person(play):
     play(["keep", "keep", "undo", "quit"], "--game", "coatl", "--seed", 4, "--person", "0,1")
     assert play.record()["turns"] == [["keep"]]
