@@ -228,11 +228,11 @@ def _completed(table: _Table, drops_forfeits: bool) -> League:
     league.outcomes = [outcome for outcome in table.pending if outcome.block in whole - spoilt]
     blocks: dict[int, set[int]] = collections.defaultdict(set)
     for outcome in league.outcomes:
+        if len(set(outcome.engines)) == 1:
+            continue  # it played itself, which says nothing
         for engine, share in zip(outcome.engines, outcome.shares, strict=True):
             league.entries[engine].points += share
             league.entries[engine].seats += 1
-        if len(set(outcome.engines)) == 1:
-            continue  # it played itself, which says nothing
         for engine in set(outcome.engines):
             league.entries[engine].counted += 1
             blocks[engine].add(outcome.block)

@@ -192,6 +192,22 @@ def test_blocks_with_a_forfeit_are_left_out_unless_they_count(tmp_path):
     assert "! more than 5 % of its games" in ladder_report.format_list(found, "table", 80)
 
 
+def test_games_of_an_engine_against_itself_count_in_no_figure_of_it(tmp_path):
+    fake_journals.write(tmp_path / "a.jsonl", fake_journals.records(match(), 4, lambda game: 0))
+    itself = match("mcts,iterations=9,name=one", "mcts,iterations=9,name=two", seed=2)
+    fake_journals.write(tmp_path / "b.jsonl", tree(itself))
+    alone = match("uct,iterations=1,name=one", "uct,iterations=1,name=two", seed=3)
+    fake_journals.write(tmp_path / "c.jsonl", tree(alone))
+    (found,) = rate(gather([str(tmp_path)]))["lists"]
+    (group,) = found["groups"]
+    assert [(each["spec"], each["games"], each["games_counted"], each["share"]) for each in group["engines"]] == [
+        ("mcts,iterations=9", 16, 8, 1.0),
+        ("random", 8, 8, 0.0),
+    ]
+    (unrated,) = found["unrated"]
+    assert (unrated["games"], unrated["games_counted"], unrated["share"]) == (8, 0, None)
+
+
 def test_titles_and_seats_have_lists_of_their_own_and_more_engines_than_letters_are_rated(tmp_path):
     for number in range(30):
         of = match(f"mcts,iterations={number + 1}", "random,time=1", seed=number + 1)
