@@ -5,6 +5,7 @@ import importlib.util
 import math
 import sys
 import threading
+import types
 import weakref
 from pathlib import Path
 
@@ -611,7 +612,8 @@ def test_a_view_is_played_on():
             assert view.to_json() == position.view(1).to_json()
 
 
-def test_events_are_drawn_by_their_weights():
+@pytest.mark.parametrize("make", [dict, types.MappingProxyType])
+def test_events_are_drawn_by_their_weights(make):
     class Coin(pure.PureGame):
         name = "coin"
         max_players = 2
@@ -635,7 +637,7 @@ def test_events_are_drawn_by_their_weights():
                 state.left -= 1
 
         def outcomes(self, state):
-            return {"tails": 1, "heads": 3, "edge": 0}
+            return make({"tails": 1, "heads": 3, "edge": 0})
 
         def scores(self, state):
             return [state.heads, 0]

@@ -23,6 +23,8 @@ from cext.core.contract.rng cimport Stream, mix_bits, mix_step, rng_below, rng_u
 from cext.core.contract.types cimport (ALL_SEEING, CHANCE, MAX_SEATS, TERMINAL, action_t, aligned_alloc, int32_t,
                                        uint8_t, uint16_t, uint32_t, uint64_t)
 
+from collections.abc import Mapping
+
 from cext.core.contract.errors import PositionError, SearchError
 
 cdef enum:
@@ -872,7 +874,8 @@ cdef class PythonRules:
     cdef dict c_outcomes(self, const HeadC* head):
         """Return the weights of the outcomes of the random event that is due, by action, ascending."""
         found = self.methods.outcomes(self.c_load(head))
-        pairs = found.items() if isinstance(found, dict) else ((event, 1) for event in found)
+        is_weighted = isinstance(found, (dict, Mapping))    # a dict first: the other question takes longer
+        pairs = found.items() if is_weighted else ((event, 1) for event in found)
         weights = {}
         for event, weight in pairs:
             number = self._index.get(event)
