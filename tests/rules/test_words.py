@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from mexica_builder import build as mexica_position
 from played_games import path_of, records_of
 from tzolkin_builder import build
 
@@ -103,6 +104,15 @@ def test_random_games_are_told_without_codes_to_all(game, seed):
 )
 def test_first_turns(game, turn, expected):
     assert told(ai.new_game(game, seed=1), turn) == expected
+
+
+def test_a_bridge_that_stays_on_its_space_is_turned():
+    runs = ["D3", *(f"{column}3-{column}4" for column in "BFHJ"), *(f"{column}11-{column}12" for column in "BDFHJL")]
+    bridges = [f"{run.partition('-')[0]} ew" for run in runs]
+    position = mexica_position(canals=runs, bridges=bridges)
+    position = ai.Position.from_json(position)
+    assert told(position, "relocate D3 D3 ns; end") == "turned the bridge at D3"
+    assert told(position, "relocate D3 O7 ew; end") == "moved the bridge from D3 to O7"
 
 
 def test_repeated_steps_are_told_once_and_points_stand_behind_them():

@@ -26,6 +26,8 @@ def tell(actions: Sequence[str], before: JsonObject, after: JsonObject) -> str:
                 return say("bridges at {places}" if len(places) > 1 else "bridge at {places}", places=listed(places))
             return say("canals {places}" if len(places) > 1 else "canal {places}", places=listed(places))
         case "relocate", [space, to, _]:
+            if space == to:
+                return say("turned the bridge at {space}", space=space)
             return say("moved the bridge from {space} to {to}", space=space, to=to)
         case "found", [size, space]:
             return say("founded {size} at {space}", size=size, space=space)
