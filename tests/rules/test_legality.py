@@ -208,6 +208,31 @@ def test_the_last_space_of_a_gear_of_tzolkin_is_free_too():
         position.push_action("place yaxchilan")
 
 
+FIELDS = {"corn": [0, 4, 4, 4], "wood": [0, 4, 4, 4]}
+TOPS = {"chaac": 5, "quetzalcoatl": 7, "kukulcan": 6}
+
+
+@pytest.mark.parametrize(
+    ("action", "why", "position"),
+    [
+        ("pick palenque 3 2", "no tile is left at palenque 2", {"fields": FIELDS}),
+        ("pick yaxchilan 5 4", "the bank has no skull left", {"skulls_placed": [*range(1, 10)], "skulls": 4}),
+        ("pick uxmal 3 3", "all workers of seat 0 are in play", {"workers": 6}),
+        ("pick uxmal 3 1", "seat 0 can step up in no temple", {"others": {"temples": TOPS}}),
+        ("pick tikal 5 5", "seat 0 can step up in no temple", {"others": {"temples": TOPS}}),
+    ],
+)
+def test_reasons_of_tzolkin_where_an_action_has_no_effect(action, why, position):
+    changes = dict(position)
+    own = {"corn": 9, "wood": 9, "workers": changes.pop("workers", 5), "skulls": changes.pop("skulls", 0)}
+    others = changes.pop("others", {})
+    if others:
+        own["temples"] = {temple: step - 1 for temple, step in TOPS.items()}
+    gears = {"palenque": "...0", "yaxchilan": ".....0", "tikal": ".....0", "uxmal": "...0"}
+    data = build(4, gears=gears, seats={0: own, 1: others}, **changes)
+    assert f"here: {why}; expected " in refused(ai.Position.from_json(data), action)
+
+
 def test_reasons_before_the_first_round_of_tzolkin():
     position = ai.new_game("tzolkin", players=2, seed=3)
     assert ": the seats choose their wealth tiles first; expected " in refused(position, "place tikal")

@@ -114,3 +114,15 @@ def can_double(data: JsonObject, seat: int) -> bool:
     # A slice, since this is asked of positions with gears too short, too, before they are refused.
     blocking = (data["gears"][gear][facts["last_action"] - 1 :][:1] for gear, facts in GEARS.items())
     return bool(data["seats"][seat]["light"]) and not any(place.isdigit() for place in blocking)
+
+
+def can_climb(data: JsonObject, seat: int, temple: str) -> bool:
+    """Return whether a seat may step up in a temple: only one seat stands on the top step."""
+    steps = [own["temples"][temple] for own in data["seats"]]
+    return steps[seat] < top_step(temple) and (steps[seat] + 1 < top_step(temple) or top_step(temple) not in steps)
+
+
+def bank(data: JsonObject) -> int:
+    """Return how many skulls the bank has."""
+    held = sum(own["skulls"] for own in data["seats"])
+    return int(NUM_SKULLS - len(data["skulls_placed"]) - held)

@@ -14,6 +14,7 @@ from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import PLACES, START, STOCKS
 from mexica_ai.io.json_types import JsonObject
 
+_ANY_FIELD = 2  # the level of agriculture from which corn is harvested without a tile
 _MOST = 30  # corn or blocks, in the positions that are tried
 
 
@@ -68,7 +69,7 @@ def _pick(data: JsonObject, seat: int, operands: list[str]) -> str:
 
 
 def _use_of(data: JsonObject, seat: int, gear: str, space: int, action: int) -> str:
-    """Return why a worker does not reach an action, or what Chichen Itza lacks for it."""
+    """Return why a worker does not reach an action, or why the action has no effect."""
     own, free_from = data["seats"][seat], facts.GEARS[gear]["free_choice_from"]
     reach = space + (gear == facts.CHICHEN and own["technologies"]["theology"] > 0)
     if reach < free_from and action > reach:
@@ -77,11 +78,26 @@ def _use_of(data: JsonObject, seat: int, gear: str, space: int, action: int) -> 
             if reach
             else say("a worker on {gear} {space} reaches no action", gear=gear, space=space)
         )
-    if gear != facts.CHICHEN:
-        return ""
-    if action in data["skulls_placed"]:
-        return say("{gear} {action} has its skull", gear=gear, action=action)
-    return "" if own["skulls"] else say("seat {seat} has no skull", seat=seat)
+    if gear == facts.CHICHEN:
+        if action in data["skulls_placed"]:
+            return say("{gear} {action} has its skull", gear=gear, action=action)
+        return "" if own["skulls"] else say("seat {seat} has no skull", seat=seat)
+    return _no_effect(data, seat, gear, action)
+
+
+def _no_effect(data: JsonObject, seat: int, gear: str, action: int) -> str:
+    """Return why an action of one of the first four gears has no effect, whatever a seat pays (D16)."""
+    own, found = data["seats"][seat], facts.GEARS[gear]["actions"][action - 1]
+    match found["do"]:
+        case "harvest" if not data["fields"]["corn"][action - 2] and own["technologies"]["agriculture"] < _ANY_FIELD:
+            return say("no tile is left at {gear} {action}", gear=gear, action=action)
+        case "gain" if "skull" in found["materials"] and not facts.bank(data):
+            return say("the bank has no skull left")
+        case "worker" if own["workers"] == facts.MAX_WORKERS:
+            return say("all workers of seat {seat} are in play", seat=seat)
+        case "climb" if not any(facts.can_climb(data, seat, temple) for temple in facts.TEMPLES):
+            return say("seat {seat} can step up in no temple", seat=seat)
+    return ""
 
 
 def _build(data: JsonObject, seat: int, operands: list[str]) -> str:

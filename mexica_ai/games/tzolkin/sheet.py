@@ -142,7 +142,8 @@ def _kept_bonuses(before: Fields, after: Fields, seat: int) -> int:
     """Return how many advances beyond the last level of architecture the tiles that a seat keeps bring."""
     effects = [effect for name in after["seats"][seat]["wealth"] for effect in WEALTH[name]["effects"]]
     advances = sum(effect.get("track") == "architecture" for effect in effects)
-    return max(0, int(before["seats"][seat]["technologies"]["architecture"]) + advances - facts.TOP_LEVEL)
+    level = before["seats"][seat]["technologies"]["architecture"]
+    return int(max(0, level + advances - facts.TOP_LEVEL))
 
 
 def _bonus(seat: int, players: int) -> ScoreRow:
