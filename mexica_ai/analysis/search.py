@@ -223,7 +223,7 @@ class SearchRun:
         require_seat_to_move(position)
         assert position.to_move is not None
         self._seat = position.to_move
-        self.position = position
+        self.position = position.copy()  # the caller may play on while results are read
         self.settings = settings
         limits = settings.level_limits
         self._limits: dict[str, Any] = {"time_s": limits.time_s, "iterations": limits.iterations}

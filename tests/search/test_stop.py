@@ -130,6 +130,14 @@ def test_intermediate_results_change_nothing(evaluator):
     assert dataclasses.replace(last, seconds=0) == dataclasses.replace(expected, seconds=0)
 
 
+def test_a_position_may_be_played_on_while_it_is_analysed():
+    position = ai.load("examples/mexica_midgame.json")
+    expected = [each.turn for each in ai.analyze(position, iterations=300, seed=1)]
+    results = ai.analyze(position, iterations=300, seed=1)
+    position.push(expected[-1])
+    assert [each.turn for each in results][-1] == expected[-1]
+
+
 @pytest.mark.real("time")
 def test_an_analysis_that_is_left_has_no_threads():
     run = SearchRun(ai.new_game(seed=1), SearchSettings(ai.Limits(time_s=600, threads=2)))
