@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -89,11 +89,12 @@ class SearchSettings:
             actions = getattr(self, name)
             if actions is None and name == "allow":
                 continue
-            if isinstance(actions, str) or not all(isinstance(action, str) for action in actions):
+            listed = tuple(actions) if isinstance(actions, Iterable) else (None,)  # once: a generator ends then
+            if isinstance(actions, str) or not all(isinstance(action, str) for action in listed):
                 raise SearchError(
                     f"{name}: given {quote(actions)}; expected a list of actions", reason="BAD_VALUE", path=name
                 )
-            object.__setattr__(self, name, tuple(actions))
+            object.__setattr__(self, name, listed)
 
     def _check_count(self, name: str, highest: int) -> None:
         value = getattr(self, name)

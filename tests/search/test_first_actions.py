@@ -166,6 +166,7 @@ def test_one_turn_that_is_left_is_forced() -> None:
         ({"allow": ["take 1 1"], "avoid": ["take 1 1"]}, ai.SearchError, "NO_FIRST_ACTION", "leave no action"),
         ({"allow": "take 1 1"}, ai.SearchError, "BAD_VALUE", "expected a list of actions"),
         ({"avoid": [1]}, ai.SearchError, "BAD_VALUE", "expected a list of actions"),
+        ({"avoid": 1}, ai.SearchError, "BAD_VALUE", "avoid: given 1; expected a list of actions"),
     ],
 )
 def test_what_cannot_be_is_refused(options: dict[str, Any], error: Any, reason: str | None, text: str) -> None:
@@ -173,6 +174,14 @@ def test_what_cannot_be_is_refused(options: dict[str, Any], error: Any, reason: 
     with pytest.raises(error, match=text) as caught:
         ai.best_turn(position, iterations=10, **options)
     assert reason in (None, caught.value.reason)
+
+
+@pytest.mark.parametrize("name", ["allow", "avoid"])
+def test_actions_may_come_one_by_one(name: str) -> None:
+    position = ai.new_game("nim", piles=[3, 2])
+    named = ["take 1 1", "take 1 2", "take 2 1"]
+    result = searched(position, **{name: (action for action in named)})
+    assert result.first_actions == searched(position, **{name: named}).first_actions
 
 
 class Counting:
