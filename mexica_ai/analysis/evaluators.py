@@ -19,6 +19,7 @@ from mexica_ai.io.errors import NotationError, SearchError
 Evaluator = Callable[..., Any]
 # Of the file's metadata: the game, the version of its schema, and that of its schema of actions.
 GAME_KEY, SCHEMA_KEY, ACTIONS_KEY = "mexica_ai_game", "mexica_ai_schema", "mexica_ai_actions"
+OTHERS = ("score", "policy")  # outputs that are not of shares
 
 
 class OnnxEvaluator:
@@ -27,11 +28,11 @@ class OnnxEvaluator:
     Parameters
     ----------
     path : path-like
-        Its first input takes observations, float32 [N, size]. Its output ``value``, or the first one, gives shares of
-        the win, [N, P] for games of P seats, or [N, 4]; an output ``score``, if there is one, final scores of the same
-        shape. An output ``policy`` gives a logit for each action id of the game, [N, ids]; or for each legal action,
-        [M], if there are inputs ``actions``, their features, float32 [M, size], and ``offsets``, int64 [N + 1], or
-        ``rows``, int64 [M], the observation of each.
+        Its first input takes observations, float32 [N, size]. Its output ``value``, or the first one without one of
+        the other names, gives shares of the win, [N, P] for games of P seats, or [N, 4]; an output ``score``, if there
+        is one, final scores of the same shape. An output ``policy`` gives a logit for each action id of the game,
+        [N, ids]; or for each legal action, [M], if there are inputs ``actions``, their features, float32 [M, size], and
+        ``offsets``, int64 [N + 1], or ``rows``, int64 [M], the observation of each.
     threads : int
         Threads of onnxruntime.
 
@@ -96,8 +97,10 @@ class OnnxEvaluator:
                 raise self._bad(f"takes {what} of {part.shape[0]} alone; expected a first axis of any length")
 
     def _read_outputs(self, shapes: dict[str, Any]) -> None:
-        value = "value" if "value" in shapes else next(iter(shapes))
-        self._outputs = [value, *(name for name in ("score", "policy") if name in shapes and name != value)]
+        value = "value" if "value" in shapes else next((name for name in shapes if name not in OTHERS), None)
+        if value is None:
+            raise self._bad(f"has the outputs {', '.join(map(repr, shapes))}; expected one of shares of the win, too")
+        self._outputs = [value, *(name for name in OTHERS if name in shapes)]
         for name in self._outputs:
             shape = shapes[name]
             if name != "policy" and (len(shape) != 2 or (isinstance(shape[1], int) and not 2 <= shape[1] <= SEATS)):

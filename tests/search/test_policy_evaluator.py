@@ -343,7 +343,9 @@ def save_network(path, *, outputs=("value", "policy"), place=None, seats=2, ids=
     inputs = [helper.make_tensor_value_info("observation", floats, ["N", size])]
     tensors = [onnx.numpy_helper.from_array(np.zeros((size, seats), np.float32), "w")]
     nodes = [helper.make_node("MatMul", ["observation", "w"], ["x"]), helper.make_node("Softmax", ["x"], ["value"])]
-    shapes = {"value": ["N", seats], "score": ["N", seats], "policy": ["N", ids]}
+    shapes = {"value": ["N", seats], "score": ["N", seats], "policy": ["N", ids], "shares": ["N", seats]}
+    if "shares" in outputs:
+        nodes.append(helper.make_node("Identity", ["value"], ["shares"]))
     if "score" in outputs:
         nodes.append(helper.make_node("Identity", ["x"], ["score"]))
     if place is None:
@@ -382,7 +384,7 @@ def fields_before(name):
     return int(action_schema("nim").split(np.arange(action_schema("nim").size))[name])
 
 
-@pytest.mark.parametrize("outputs", [("value", "policy"), ("policy", "score", "value")])
+@pytest.mark.parametrize("outputs", [("value", "policy"), ("policy", "score", "value"), ("policy", "score", "shares")])
 @pytest.mark.parametrize("place", [None, "rows", "offsets"])
 def test_a_network_with_a_policy(tmp_path, outputs, place):
     pytest.importorskip("onnxruntime")
@@ -394,6 +396,12 @@ def test_a_network_with_a_policy(tmp_path, outputs, place):
     network = OnnxEvaluator(path)
     network.check("nim")
     assert network.policy == ("ids" if place is None else "features")
+    leaf = np.zeros((1, schema("nim").size), np.float32)
+    features, offsets = np.zeros((3, action_schema("nim").size), np.float32), np.array([0, 3])
+    values, scores, logits = network(leaf, features, offsets)
+    assert values.shape == (1, 2)
+    assert logits.size == (3 if place else PILES * MOST)
+    assert (scores is None) == ("score" not in outputs)
     result = ai.best_turn(position, iterations=100, evaluator=network, batch_size=8)
     priors = {first.action: first.prior for first in result.first_actions}
     assert priors["take 5 2"] == max(priors.values())
@@ -419,6 +427,7 @@ def test_networks_with_a_policy_that_do_not_fit(tmp_path):
     for arguments, message in (
         ({"seats": 5}, "expected the output 'value' of shape"),
         ({"place": "rows", "outputs": ("value",)}, "has inputs for a policy; expected the output 'policy'"),
+        ({"outputs": ("score", "policy")}, "has the outputs 'score', 'policy'; expected one of shares of the win, too"),
         ({"place": "seats"}, "has the inputs 'observation', 'actions', 'seats'; expected"),
     ):
         with pytest.raises(NotationError, match=message) as caught:
