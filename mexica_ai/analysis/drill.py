@@ -471,19 +471,22 @@ class Progress:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.outcomes: dict[str, Outcome] = {}
+        self.outcomes = self._read()
+
+    def _read(self) -> dict[str, Outcome]:
+        path = self.path
         if not Path(path).exists():
-            return
+            return {}
         try:
             data = parse_json(files.read_text(path, files.MAX_JSON))
             check_shape(data, {"version": int, "outcomes": dict}, "$")
             check_version(data, VERSION, "$")
-            for key, outcome in data["outcomes"].items():
+            for outcome in data["outcomes"].values():
                 check_shape(outcome, _RESULT, "$.outcomes")
-                self.outcomes[key] = Outcome(**outcome)
         except NotationError as error:
             error.args = (f"{path}: {str(error).removeprefix(f'{path}: ')}",)
             raise
+        return {key: Outcome(**outcome) for key, outcome in data["outcomes"].items()}
 
     def ordered(self, exercises: Iterable[Exercise]) -> list[Exercise]:
         """Return exercises with those that are not solved first, else in their order."""
@@ -496,7 +499,10 @@ class Progress:
         ------
         OSError
             It cannot be written.
+        NotationError
+            It is no longer one of outcomes.
         """
+        self.outcomes |= self._read()  # another one may solve the same drill
         before = self.outcomes.get(exercise.key, Outcome())
         self.outcomes[exercise.key] = Outcome(solved, points, before.tries + tries)
         data = {"version": VERSION, "outcomes": {key: asdict(one) for key, one in self.outcomes.items()}}

@@ -372,6 +372,20 @@ def test_a_turn_of_several_actions_is_undone_action_by_action(run):
     assert "that is the turn played then, which gives away 30.0 %" in text
 
 
+def test_a_drill_that_is_solved_twice_at_a_time_keeps_all_outcomes(run):
+    run("game.jsonl", "--out", "mine.jsonl")
+    one, other = (drill.Progress("mine.progress.json") for _ in range(2))
+    exercises = drill.read_drill(Path("mine.jsonl").read_bytes().splitlines(), "mine.jsonl")
+    assert len(exercises) > 1
+    one.note(exercises[0], solved=True, points=100, tries=1)
+    other.note(exercises[1], solved=False, points=25, tries=2)
+    one.note(exercises[1], solved=True, points=50, tries=1)
+    kept = drill.Progress("mine.progress.json").outcomes
+    assert kept == one.outcomes
+    assert kept[exercises[0].key] == drill.Outcome(True, 100, 1)
+    assert kept[exercises[1].key] == drill.Outcome(True, 50, 3)
+
+
 def test_a_file_of_outcomes_is_read_strictly(run):
     run("game.jsonl", "--out", "mine.jsonl")
     kept = Path("mine.progress.json")
