@@ -174,6 +174,8 @@ def test_limits_and_stops():
         (np.full((1, 2), np.nan), "expected finite numbers"),
         ("no", "expected finite numbers"),
         ((np.full((1, 2), 0.5), np.zeros((1, 1))), "given scores of shape"),
+        ([[0.5], [0.5, 0.5]], "given values in rows of different lengths; expected finite numbers of shape"),
+        ([[10**400, 0]], "expected finite numbers of shape"),
     ],
 )
 def test_bad_output_is_an_error(found, message):

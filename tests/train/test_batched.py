@@ -241,7 +241,7 @@ def test_a_pool_goes_on_after_a_fault():
         pool.back_up(rows)
 
 
-@pytest.mark.parametrize("noise", [[0.5, 0.5, np.inf], [1, 0, -1], [1, 0], "no"])
+@pytest.mark.parametrize("noise", [[0.5, 0.5, np.inf], [1, 0, -1], [1, 0], "no", [[1, 0], [1]], [10**400, 0, 0]])
 def test_noise_that_does_not_fit_is_refused(noise):
     state = ai.new_game("nim", piles=[3]).state
     pool = Pool(state.game, 1, ByIds(), players=2)

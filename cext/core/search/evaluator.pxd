@@ -49,6 +49,9 @@ cdef void evaluator_free_leaf(LeafC* leaf) noexcept nogil
 # what the game does not have.
 cdef int evaluator_form(object evaluator, object game) except -1
 
+# The shape of numbers that were given, as a message tells it.
+cdef str evaluator_shape_text(object given)
+
 # Calls an evaluator with observations, and, if it asks for features of actions, with those and the offsets of each leaf
 # [N + 1]. Returns its checked answer: values and scores (None: none given) as float64 [N, seats], logits as float32
 # [N, ids] or [M] (None without a policy). Raises what the evaluator raises, and SearchError (reason BAD_EVALUATION) for

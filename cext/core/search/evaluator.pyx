@@ -193,7 +193,7 @@ def _numbers(given, name, shape, dtype):
     """Return numbers as an array, whose shape must be the expected one; the last number of `shape` may be a least."""
     try:
         array = np.asarray(given, dtype)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = None
     *lead, width = shape
     is_least = name != "logits"
@@ -205,8 +205,15 @@ def _numbers(given, name, shape, dtype):
 
 
 def _bad_numbers(given, name, expected):
-    return SearchError(f"evaluator: given {name} of shape {np.shape(given)}; expected finite numbers of shape "
+    return SearchError(f"evaluator: given {name} {evaluator_shape_text(given)}; expected finite numbers of shape "
                        f"[{expected}]", reason="BAD_EVALUATION")
+
+
+cdef str evaluator_shape_text(object given):
+    try:
+        return f"of shape {np.shape(given)}"
+    except ValueError:
+        return "in rows of different lengths"
 
 
 def _seats(given, name, count, seats):

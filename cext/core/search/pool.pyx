@@ -19,7 +19,8 @@ from cext.core.contract.game cimport Game, GameOps, State
 from cext.core.learning.tensor import require_observations
 from cext.core.search.evaluator cimport (ENDED, NO_LEAF, NO_MEMORY, WAITING, LeafC, evaluator_ask, evaluator_back_up,
                                          evaluator_back_up_end, evaluator_cancel, evaluator_descend,
-                                         evaluator_free_leaf, evaluator_form, evaluator_take_logits)
+                                         evaluator_free_leaf, evaluator_form, evaluator_shape_text,
+                                         evaluator_take_logits)
 from cext.core.search.halving cimport halving_begin
 from cext.core.search.policies cimport POLICY_FEATURES, POLICY_IDS
 from cext.core.search.search import Search
@@ -337,13 +338,13 @@ cdef class Pool:
             return None
         try:
             numbers = np.ascontiguousarray(noise, np.float32)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             numbers = np.empty(0, np.float32)
         n = len(state.legal_actions())
         are_good = numbers.shape == (n,) and ((numbers >= 0) & np.isfinite(numbers)).all()
         if self.form == 0 or not are_good or not 0 <= share <= 1:
-            raise SearchError(f"noise: of shape {np.shape(noise)} with share {share}; expected {n} finite numbers of "
-                              "at least 0, a share from 0 to 1, and an evaluator with a policy",
+            raise SearchError(f"noise: {evaluator_shape_text(noise)} with share {share}; expected {n} finite numbers "
+                              "of at least 0, a share from 0 to 1, and an evaluator with a policy",
                               reason="INVALID_OPTION")
         return numbers
 
