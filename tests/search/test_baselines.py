@@ -258,6 +258,9 @@ def test_uct_refuses():
         search.run(iterations=5)
     with pytest.raises(SearchError):
         UCT(state, seed=1, memory_mb=0)
+    for exploration in (-0.1, float("nan"), float("inf")):
+        with pytest.raises(SearchError, match=r"exploration: .*, expected a finite number of at least 0"):
+            UCT(state, seed=1, exploration=exploration)
     with pytest.raises(SearchError):
         UCT(state, seed=1).result()
     for seed in (-1, 2**63, None):

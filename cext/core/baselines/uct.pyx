@@ -8,7 +8,7 @@ each iteration draws a world, as in information-set search.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport ceil, fmin, log, sqrt
+from libc.math cimport ceil, fmin, isfinite, log, sqrt
 from libc.stdint cimport UINT32_MAX, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -57,8 +57,8 @@ cdef class UCT(TurnSearch):
     seed : int
         0 <= seed < 2**63.
     exploration : float
-        UCB1 constant c of mean + c * sqrt(ln N / n) for shares of the win in [0, 1], >= 0. The proof of UCB1 has
-        sqrt(2), for the worst rewards; the default is half of it, that is sqrt(2) for rewards in [-1, 1].
+        UCB1 constant c of mean + c * sqrt(ln N / n) for shares of the win in [0, 1]; finite, at least 0. The proof of
+        UCB1 has sqrt(2), for the worst rewards; the default is half of it, that is sqrt(2) for rewards in [-1, 1].
 
     Raises
     ------
@@ -89,6 +89,9 @@ cdef class UCT(TurnSearch):
                   seed=0, double exploration=0.7071067811865476):
         cdef const GameOps* ops = state.game.ops
         self._prepare(state, threads, 1, memory_mb, seed)
+        if not (isfinite(exploration) and exploration >= 0):
+            raise SearchError(f"exploration: {exploration}, expected a finite number of at least 0",
+                              reason="INVALID_OPTION")
         self._exploration = exploration
         self._stream = Stream(seed)
         self._capacity = <uint32_t>min(memory_mb * 1024 * 1024 / sizeof(UctNodeC), <double>UINT32_MAX)
