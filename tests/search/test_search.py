@@ -22,6 +22,7 @@ from cext.core.baselines.uct import UCT
 from cext.core.search.options import OPTIONS
 from mexica_ai import GameOverError, Position, SearchError
 from mexica_ai.game import registry
+from test_games.inside.parts import learnt_advantage
 
 TOLERANCE_S = 10.0  # no more than a guard against waiting for the end: machines are shared
 
@@ -706,6 +707,12 @@ def test_what_is_learnt_of_actions_corrects_their_priors(position):
     ratios = [corrected[turn] / plain[turn] for turn in plain.keys() & corrected.keys()]
     assert min(ratios) < 0.5
     assert max(ratios) > 2
+
+
+@pytest.mark.parametrize("advantage", [-1.0, -0.25, 1.0])
+@pytest.mark.parametrize("descents", [1, 1000, 3_000_000, 2**28 + 1])
+def test_what_is_learnt_of_an_action_stays_however_often_it_is_played(descents, advantage):
+    assert learnt_advantage(advantage, descents) == advantage
 
 
 def test_many_threads_learn_of_actions_together():

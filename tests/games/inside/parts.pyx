@@ -5,6 +5,7 @@ from libc.stdlib cimport free, malloc
 
 from cext.core.search.graph cimport (GraphC, graph_expect, graph_find, graph_find_or_add, graph_free, graph_init,
                                      graph_memory)
+from cext.core.search.history cimport history_add, history_advantage, history_t
 from cext.core.search.listings cimport LISTINGS_MOST, ListingsC, listings_find, listings_init, listings_keep
 from cext.core.search.team cimport team_is_settled
 from cext.core.contract.types cimport action_t
@@ -15,6 +16,16 @@ from cext.games.coatl.cards cimport (FACES, NUM_COLORS, NUM_FACES, NUM_TEMPLES, 
 def turn_is_settled(double most, double second, double iterations, double spent_s, double left_s):
     """Return what `team_is_settled` returns."""
     return bool(team_is_settled(most, second, iterations, spent_s, left_s))
+
+
+def learnt_advantage(double advantage, long long descents):
+    """Return the mean advantage that the history knows after descents that all had this one."""
+    cdef history_t slot = 0
+    cdef long long _
+    with nogil:
+        for _ in range(descents):
+            history_add(&slot, advantage)
+    return history_advantage(&slot, 0.0)
 
 
 cdef class Graph:
