@@ -508,6 +508,15 @@ def test_the_first_results_of_a_running_search_have_values(limit):
             worker.join(TOLERANCE_S)
 
 
+def test_a_tree_that_is_read_during_the_search_has_means_of_one_moment():
+    state = mexica_ai.new_game("tzolkin", players=4, seed=1).state
+    for seed in range(8):
+        search = Search(state, threads=2, seed=seed)
+        search.start(iterations=3000)
+        while not search.wait(0):
+            assert all(sum(node["value"]) == pytest.approx(1, abs=1e-9) for node in search.tree())
+
+
 def test_an_interrupt_stops_the_search_and_leaves_its_result():
     def interrupt(*_):
         raise KeyboardInterrupt

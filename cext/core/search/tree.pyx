@@ -3,6 +3,7 @@
 from libc.stdint cimport uint32_t
 
 from cext.core.search.atomics cimport atomic_load_u32
+from cext.core.search.ends cimport EndC, ends_read_node
 from cext.core.search.graph cimport (NO_NODE, SEVERAL_NODES, EdgeC, GraphC, NodeC, graph_edges, graph_find,
                                      graph_num_edges)
 from cext.core.search.worker cimport search_key
@@ -36,18 +37,20 @@ cdef list tree_read(SearchC* search, long long least):
     cdef GraphC* graph = &search.graph
     cdef NodeC* node
     cdef uint32_t index, used = min(atomic_load_u32(&graph.nodes_used), graph.node_capacity)
+    cdef EndC sums
     cdef int seat
     found = {}
     for index in range(1, used):
         node = &graph.nodes[index]
-        if atomic_load_u32(&node.finished) < least or node.finished == 0:
+        if atomic_load_u32(&node.finished) < max(1, least):
             continue
+        ends_read_node(search, index, &sums)    # visits and sums of one moment
         found[index] = {
             "seat": node.player if node.player >= 0 else None,
             "turn": node.turn - search.root_turn,
-            "visits": node.finished,
-            "value": [node.value_sum[seat] / node.finished for seat in range(search.num_players)],
-            "expected_scores": [node.score_sum[seat] / node.finished for seat in range(search.num_players)],
+            "visits": int(sums.visits),
+            "value": [sums.value_sum[seat] / sums.visits for seat in range(search.num_players)],
+            "expected_scores": [sums.score_sum[seat] / sums.visits for seat in range(search.num_players)],
             "edges": [],
         }
     numbers = {index: number for number, index in enumerate(found)}
