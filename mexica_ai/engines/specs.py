@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -370,4 +371,6 @@ def _quoted(text: str) -> str:
 
 
 def _text(value: Any) -> str:
-    return f"{value:.12f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return f"{Decimal(str(value)):f}".rstrip("0").rstrip(".")  # all digits, without an exponent; 1.0 is 1

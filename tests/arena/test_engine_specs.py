@@ -125,7 +125,8 @@ _LABELS = _LABELS.filter(str.isprintable)
     options=st.fixed_dictionaries(
         {},
         optional={
-            "time": st.floats(1e-6, 1e6).map(lambda value: round(value, 9)).filter(bool),
+            "time": st.floats(0, 1e8, exclude_min=True),
+            "margin": st.sampled_from([1e-13, 1e-7, 0.1, 1.0, 20.0, 123456.789012345, 1e8]),
             "iterations": st.integers(1, 10**15),
             "seed": st.integers(0, 2**63 - 1),
             "name": _LABELS,
