@@ -209,7 +209,7 @@ def sound(result: Result, players: int | None = None) -> Result:
         }
 
     def errors(numbers: list[float]) -> list[float]:
-        return numbers if are_scores(numbers, players) and min(numbers) >= 0 else []
+        return numbers if are_scores(numbers, players) and min(numbers, default=0) >= 0 else []
 
     def is_whole(point: Forecast) -> bool:
         return not point.visits or bool(point.value and point.expected_scores)

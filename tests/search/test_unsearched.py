@@ -70,6 +70,7 @@ def test_it_stays_so_as_a_message() -> None:
     assert not message.value
     assert not message.candidates[0].forecast[0].value
     assert wire.result_from_message(message, 3) == result
+    assert wire.result_from_message(message) == result  # who reads it need not know the seats
 
 
 def test_points_of_a_turn_without_visits_keep_those_with_some() -> None:
