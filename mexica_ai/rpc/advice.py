@@ -54,7 +54,9 @@ class Advisor:
 
     def __init__(self, target: str, *, has_tls: bool, is_direct: bool) -> None:
         self._has_tls = has_tls
-        self._places = [(host, int(port)) for host, port in targets.places(target) if port] if is_direct else []
+        places = targets.places(target) if is_direct else []
+        # Not those whose port is a name, such as https.
+        self._places = [(host, int(port)) for host, port in places if port and re.fullmatch("[0-9]+", port)]
         self._asking = threading.Lock()
         self._answers: set[bool] = set()
         self._next_s = -math.inf

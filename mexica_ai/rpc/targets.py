@@ -23,7 +23,12 @@ _PROXY_VARIABLES = ("grpc_proxy", "https_proxy", "http_proxy")  # the first that
 
 
 def parse(text: str) -> str:
-    """Return the target that a text is; ValueError, which says what is expected, if the number of a port is none."""
+    """Return the target that a text is.
+
+    ValueError, which says what is expected, if it is empty or the number of a port is none.
+    """
+    if not text.strip():  # gRPC's core would say it in lines of its own
+        raise ValueError("HOST:PORT")
     for _, port in places(text):
         if not port or not re.fullmatch(r"-?\d+", port):
             continue  # perhaps a name that gRPC knows

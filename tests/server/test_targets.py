@@ -179,3 +179,18 @@ def test_ports_that_are_none(target, capsys):
 @pytest.mark.parametrize("target", ["h:1", "h:65535", "h:https", "h", "::1", "xds:///engine", "unix:a:70000"])
 def test_other_targets_are_gRPCs_to_read(target):  # noqa: N802
     assert targets.parse(target) == target
+
+
+@pytest.mark.parametrize("target", ["localhost:https", "dns:///localhost:grpc", "ipv4:10.0.0.1:5,10.0.0.2:x", "h:5/"])
+def test_a_port_that_is_a_name(target):
+    with Client(target) as client:
+        assert client.target == target
+    assert AsyncClient(target).target == target
+
+
+@pytest.mark.parametrize("target", ["", " "])
+def test_an_empty_target(target, capfd):
+    with pytest.raises(ai.SearchError, match=r"^target: given .*; expected HOST:PORT$"):
+        Client(target)
+    assert main(["client", "games", "--server", target]) == 2
+    assert capfd.readouterr().err.count("\n") == 1
