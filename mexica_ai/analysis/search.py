@@ -32,8 +32,7 @@ from mexica_ai.analysis.stopping import Stop
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, require_seat_to_move
 from mexica_ai.io.errors import SearchError
-from mexica_ai.io.numbers import MAX_TIME_S, is_time
-from mexica_ai.io.strict import quote
+from mexica_ai.io.numbers import check_interval
 
 if TYPE_CHECKING:
     from cext.core.search.turn_search import SearchResult
@@ -267,12 +266,7 @@ class SearchRun:
         runs in the calling thread, so with one the search goes on only while the next result is asked for. Closing the
         iterator stops the search.
         """
-        if not is_time(interval_s):
-            raise SearchError(
-                f"interval_s: given {quote(interval_s)}; expected a number of seconds above 0, at most {MAX_TIME_S}",
-                reason="INVALID_LIMITS",
-                path="interval_s",
-            )
+        check_interval(interval_s)
         return self._results(interval_s)
 
     def _results(self, interval_s: float) -> Iterator[Result]:

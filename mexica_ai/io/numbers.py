@@ -46,6 +46,16 @@ def is_time(value: Any) -> bool:
     return type(value) in (int, float) and 0 < value <= MAX_TIME_S
 
 
+def check_interval(interval_s: float) -> None:
+    """Raise `SearchError` (INVALID_LIMITS) unless results can come at this interval."""
+    if not is_time(interval_s):
+        raise SearchError(
+            f"interval_s: given {quote(interval_s)}; expected a number of seconds above 0, at most {MAX_TIME_S}",
+            reason="INVALID_LIMITS",
+            path="interval_s",
+        )
+
+
 def is_count(number: float) -> bool:
     """Return whether a number can be a count of iterations or nodes, or a seed."""
     return 0 <= number <= MAX_INT64

@@ -23,8 +23,8 @@ from mexica_ai.game.position_text import split_turn
 from mexica_ai.game.proposals import Verdict
 from mexica_ai.game.records import are_figures, parse_record
 from mexica_ai.game.steps import Applied
-from mexica_ai.io.errors import MexicaAIError, NotationError, SearchError, Violation
-from mexica_ai.io.numbers import check_seed
+from mexica_ai.io.errors import MexicaAIError, NotationError, PositionError, SearchError, Violation
+from mexica_ai.io.numbers import MAX_TIME_S, check_interval, check_seed
 from mexica_ai.io.strict import quote
 from mexica_ai.io.terminal import shorten
 from mexica_ai.rpc import failures, fields, wire
@@ -69,6 +69,16 @@ class Call(Generic[T]):
     timeout_s: float | None
     stop: Stop | None = None
     errors: Sequence[Exception] = ()
+
+    def __post_init__(self) -> None:
+        # gRPC takes NaN, and what is beyond its clock, for a deadline that is over.
+        given = self.timeout_s
+        if given is not None and not (isinstance(given, (int, float)) and given <= MAX_TIME_S):
+            raise SearchError(
+                f"timeout_s: given {quote(given)}; expected a number of seconds, at most {MAX_TIME_S}, or None",
+                reason="INVALID_LIMITS",
+                path="timeout_s",
+            )
 
     def end(self) -> None:
         """Raise what ended the requests before their end, once all answers are read."""
@@ -334,6 +344,8 @@ class Calls:
         are those of `best_turn`; without `timeout_s` an unlimited call has no deadline.
         """
         limits = fields.limits_message(time_s=time_s, iterations=iterations, threads=threads, memory_mb=memory_mb)
+        if interval_s is not None:  # in a message 0 is the same as not given
+            check_interval(interval_s)
         request = engine_pb2.AnalyzeRequest(
             **fields.search(position, limits, seed, candidates, level, elo, weights),
             **fields.restrictions(allow, avoid, options),
@@ -421,8 +433,14 @@ class Calls:
         **options: Any,
     ) -> Call[Position]:
         """Have the server deal a new game; see `mexica_ai.new_game`."""
+        rules = registry.get(game).rules
+        if not players:  # in a message 0 is the same as not given
+            raise PositionError(
+                f"players: {quote(players)} is out of range; expected an integer from 2 to {rules.max_players}",
+                reason="OUT_OF_RANGE",
+                path="players",
+            )
         request = engine_pb2.NewGameRequest(players=players, seed=check_seed(seed))
-        registry.get(game)
         wire.options_to_request(request, game, {name: value for name, value in options.items() if value is not None})
         return Call("NewGame", request, lambda answer: wire.position_from_message(answer.full_position), timeout_s)
 
@@ -550,7 +568,7 @@ class Calls:
 def _timeout(time_s: float | None, timeout_s: float | None) -> float:
     if timeout_s is not None:
         return timeout_s
-    return WAIT_S + (UNKNOWN_TIME_S if time_s is None else time_s)
+    return min(MAX_TIME_S, WAIT_S + (UNKNOWN_TIME_S if time_s is None else time_s))
 
 
 def _read_violations(response: engine_pb2.ValidatePositionResponse) -> list[Violation]:

@@ -439,3 +439,36 @@ def test_an_answer_that_cannot_be_read(ask, answering, name, args, answer):
     with pytest.raises(ai.SearchError, match=r"^server unix:\S+: its answer cannot be read: ") as caught:
         ask(answering(answer), name, *map(made, args))
     assert caught.value.reason == "BAD_ANSWER"
+
+
+@pytest.mark.parametrize("given", [float("nan"), float("inf"), 1e15, "5"])
+@pytest.mark.parametrize(("name", "args"), [("list_games", []), ("best_turn", [NIM]), ("analyze", [NIM])])
+def test_a_timeout_that_is_none(ask, name, args, given):
+    with pytest.raises(ai.SearchError, match=r"^timeout_s: given .*; expected a number of seconds") as caught:
+        ask("127.0.0.1:1", name, *map(made, args), timeout_s=given)
+    assert (caught.value.reason, caught.value.path) == ("INVALID_LIMITS", "timeout_s")
+
+
+@pytest.mark.parametrize("timeout_s", [None, 5, 1e8])
+def test_timeouts(ask, address, timeout_s):
+    assert ask(address, "list_games", timeout_s=timeout_s)
+
+
+def test_nobody_waits_for_a_deadline_that_is_over(ask, address):
+    with pytest.raises(ai.SearchError, match="DEADLINE_EXCEEDED"):
+        ask(address, "list_games", timeout_s=-1)
+
+
+@pytest.mark.parametrize("interval_s", [0, -1, float("nan"), "x"])
+def test_an_interval_that_is_none_is_refused_as_by_a_local_analysis(ask, address, nim, interval_s):
+    with pytest.raises(ai.SearchError) as local:
+        ai.analyze(nim, iterations=5, interval_s=interval_s)
+    with pytest.raises(ai.SearchError) as caught:
+        ask(address, "analyze", nim, iterations=5, interval_s=interval_s)
+    assert (str(caught.value), caught.value.path) == (str(local.value), "interval_s")
+
+
+@pytest.mark.parametrize("players", [0, None, False, 1, 5])
+def test_a_number_of_seats_that_is_none(ask, address, players):
+    with pytest.raises(ai.PositionError, match=r"^players: .* is out of range; expected an integer from 2 to 4$"):
+        ask(address, "new_game", "coatl", players=players)
