@@ -12,7 +12,7 @@ import re
 import signal
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mexica_ai.analysis.results import Result
 from mexica_ai.cli import annotate, apply, common, legal, new, show
@@ -153,7 +153,7 @@ def _batch(args: argparse.Namespace, client: Client) -> int:
     faults: queue.SimpleQueue[tuple[int, MexicaAIError]] = queue.SimpleQueue()
     ends: list[Exception] = []
 
-    def read(file: BinaryIO) -> Iterator[Position]:
+    def read(file: files.Unlocked) -> Iterator[Position]:
         try:
             for number, found in common.read_positions(file, args.positions):
                 if isinstance(found, MexicaAIError):
@@ -173,7 +173,7 @@ def _batch(args: argparse.Namespace, client: Client) -> int:
 
     code = 0
     with files.open_text(args.positions) as file:
-        for number, result in answers(read(file)):
+        for number, result in answers(read(files.Unlocked(file))):
             if isinstance(result, MexicaAIError):
                 code = 2
                 answer = {"line": number, "error": str(result)}

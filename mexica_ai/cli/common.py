@@ -320,7 +320,7 @@ def read_position_data(path: str) -> Any:
         return position_data(text, "position")
 
 
-def read_positions(file: BinaryIO, path: str) -> Iterator[tuple[int, Position | MexicaAIError]]:
+def read_positions(file: BinaryIO | files.Unlocked, path: str) -> Iterator[tuple[int, Position | MexicaAIError]]:
     """Yield for each line of an open file, as they come, its number and its position, or why it holds none."""
     for number, line in enumerate(files.read_lines(file, path, cuts=True), 1):
         try:

@@ -15,6 +15,7 @@ from mexica_ai.io.strict import HEAD, problem_of_text
 
 MAX_TEXT = 1 << 20  # bytes of a file of settings, tokens or certificates
 MAX_JSON = 16 << 20  # bytes of one JSON object: a file, or a line of a file with one a line
+_CHUNK = 1 << 16  # bytes that are read at once
 MAX_NAME = 240  # bytes of the name of a result, for its draft has a longer one
 
 
@@ -113,7 +114,7 @@ def read_bounded(file: BinaryIO, path: str | os.PathLike[str], max_bytes: int = 
 
 
 def read_lines(
-    file: BinaryIO, path: str | os.PathLike[str], *, has_ends: bool = False, cuts: bool = False
+    file: BinaryIO | Unlocked, path: str | os.PathLike[str], *, has_ends: bool = False, cuts: bool = False
 ) -> Iterator[bytes]:
     """Yield the lines of an open file as they come, with or without their ends: LF, CR LF or CR.
 
@@ -141,6 +142,37 @@ def read_lines(
             number += 1
         while is_long and line and not line.endswith(b"\n"):
             line = read()
+
+
+class Unlocked:
+    """Reads lines of an open file in a thread that may still wait for one when the program ends.
+
+    A thread that waits in a file's own methods holds its lock. Closing the file, and the end of Python for standard
+    input, would wait for it.
+
+    Parameters
+    ----------
+    file : BinaryIO
+        Of `open_text`. Nothing else reads it.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        buffered: Any = file
+        self._rest: bytes = buffered.read1(len(buffered.peek()))
+        self._descriptor = file.fileno()
+
+    def readline(self, size: int) -> bytes:
+        """Return the next line with its end, or as much of it as `size` says."""
+        searched = 0
+        while (end := self._rest.find(b"\n", searched) + 1) == 0 and len(self._rest) < size:
+            searched = len(self._rest)
+            if not (chunk := os.read(self._descriptor, _CHUNK)):
+                end = searched
+                break
+            self._rest += chunk
+        end = min(end or size, size)
+        line, self._rest = self._rest[:end], self._rest[end:]
+        return line
 
 
 def lines_of(path: str | os.PathLike[str]) -> Iterator[bytes]:

@@ -100,6 +100,30 @@ def test_ctrl_c_ends_an_analysis_with_its_last_result(server):
     assert (process.returncode, errors) == (0, "")
 
 
+@pytest.mark.real("processes")
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["signal", "reader"])
+def test_a_batch_that_waits_for_positions_can_be_ended(server, ending):
+    command = [sys.executable, "-P", "-m", "mexica_ai", "client", "batch", "-", "--iterations", "5"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([*command, "--server", server.address], **pipes) as process:
+
+        def ask():
+            process.stdin.write(b"nim/1 3,5,7 2,0,1,1\n")
+            process.stdin.flush()
+
+        ask()
+        assert b"result" in process.stdout.readline()
+        if ending == "signal":
+            process.send_signal(signal.SIGINT)
+        else:
+            process.stdout.close()
+            ask()
+        code = process.wait(60)
+        errors = process.stderr.read()
+    assert (code, errors) == ((130, b"mexica-ai: interrupted\n") if ending == "signal" else (0, b""))
+
+
 @pytest.mark.slow
 def test_a_game(client, tmp_path):
     game = tmp_path / "game.json"

@@ -202,6 +202,17 @@ def test_lines_that_are_too_long_are_cut(monkeypatch, size, end):
             list(files.read_lines(io.BytesIO(text), "file"))
 
 
+@pytest.mark.parametrize("cuts", [False, True])
+@pytest.mark.parametrize("text", [b"", b"\n", b"a", b"a\n\nb\r\nc", b"x" * 70_000 + b"\ny\n", b"a\n" * 50_000])
+def test_lines_are_the_same_without_the_lock_of_the_file(tmp_path, monkeypatch, text, cuts):
+    monkeypatch.setattr(files, "MAX_JSON", 1000 if cuts else 100_000)
+    path = tmp_path / "lines"
+    path.write_bytes(text)
+    with files.open_text(path) as file, files.open_text(path) as other:
+        found = list(files.read_lines(files.Unlocked(file), path, cuts=cuts))
+        assert found == list(files.read_lines(other, path, cuts=cuts))
+
+
 def test_a_record_over_several_lines_and_bad_lines_among_good_ones(tmp_path):
     path = tmp_path / "file"
     path.write_text(json.dumps(RECORD, indent=1))
