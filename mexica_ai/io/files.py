@@ -252,7 +252,7 @@ def writing(path: str | os.PathLike[str], option: str = "") -> Iterator[None]:
         raise named from None
 
 
-def replace(path: str, content: str | bytes, option: str = "", *, mode: int = 0o666) -> None:
+def replace(path: str, content: str | bytes, option: str = "", *, mode: int | None = None) -> None:
     """Write a file so that it is never half there: it appears, or replaces the one before, as a whole.
 
     Parameters
@@ -261,8 +261,9 @@ def replace(path: str, content: str | bytes, option: str = "", *, mode: int = 0o
     content : str or bytes
     option : str
         The option that named the file, for messages.
-    mode : int
-        The permissions of the file, less those that the process's umask takes away.
+    mode : int, optional
+        The permissions of the file, less those that the process's umask takes away. By default a file that is there
+        keeps its own, and a new one has those of any new file.
 
     Raises
     ------
@@ -276,11 +277,14 @@ def replace(path: str, content: str | bytes, option: str = "", *, mode: int = 0o
             return
         target = Path(path).resolve()  # of a link, what it leads to
         draft = target.with_name(f".{target.name}.{os.getpid()}")
+        kept = target.stat().st_mode & 0o777 if mode is None and target.exists() else None
         try:
-            draft.touch(mode)
+            draft.touch(0o666 if mode is None and kept is None else mode or 0o600)
             draft.write_bytes(data)
             with draft.open("rb") as file:
                 os.fsync(file.fileno())  # else a power cut may leave an empty file under the name
+            if kept is not None:
+                draft.chmod(kept)
             draft.replace(target)
         finally:
             draft.unlink(missing_ok=True)

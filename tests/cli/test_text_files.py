@@ -315,6 +315,25 @@ def test_a_file_has_its_name_once_it_is_on_disk(place, monkeypatch):
     assert done == ["synced", "named"]
 
 
+def test_a_file_that_is_written_again_is_read_by_those_who_could_before(place):
+    before = os.umask(0o022)
+    try:
+        Path("own.json").touch(0o600)
+        Path("ours.json").touch()
+        Path("ours.json").chmod(0o664)
+        for name in ("own.json", "ours.json", "new.json"):
+            files.replace(name, "{}")
+        files.replace("ours.json", "{}", mode=0o600)
+        files.replace("secret", "word", mode=0o600)
+        found = [Path(name).stat().st_mode & 0o777 for name in ("own.json", "ours.json", "new.json", "secret")]
+        assert found == [0o600, 0o600, 0o644, 0o600]
+        Path("ours.json").chmod(0o664)
+        files.replace("ours.json", "[]")
+        assert Path("ours.json").stat().st_mode & 0o777 == 0o664
+    finally:
+        os.umask(before)
+
+
 def test_a_pipe_takes_a_result():
     reader, writer = os.pipe()
     try:
