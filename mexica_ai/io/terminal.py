@@ -65,8 +65,11 @@ def write(content: str) -> None:
 
 
 def tell(text: str) -> None:
-    """Print a message on standard error, in one line."""
-    print(f"mexica-ai: {shorten(text, MAX_MESSAGE)}", file=sys.stderr, flush=True)
+    """Print a message on standard error, in one line; no work ends because that is full, or nobody reads it."""
+    try:
+        print(f"mexica-ai: {shorten(text, MAX_MESSAGE)}", file=sys.stderr, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())  # else the last flush fails, too
 
 
 def has_colors(stream: TextIO) -> bool:

@@ -105,6 +105,20 @@ def test_an_output_that_is_full_is_named(monkeypatch, capsys, command):
     assert capsys.readouterr().err == f"mexica-ai: error: cannot write standard output: {os.strerror(errno.ENOSPC)}\n"
 
 
+@pytest.mark.parametrize("is_full", [True, False])
+def test_a_message_that_cannot_be_written_changes_no_exit_code(monkeypatch, place, capsys, is_full):
+    if is_full:
+        stream = open("/dev/full", "w")  # noqa: SIM115, closed below
+    else:
+        reader, writer = os.pipe()
+        os.close(reader)
+        stream = os.fdopen(writer, "w")
+    with stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert main(["replay", "nothing.json", "record.json"]) == 2
+    assert capsys.readouterr().out.startswith("record.json:1: scores")
+
+
 class Left(BaseException):
     """Instead of the end of the process."""
 
