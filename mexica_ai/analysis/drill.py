@@ -379,8 +379,8 @@ class Attempt:
         self.solved = verdict.is_solved
 
     def hint(self) -> str:
-        """Return the first action of the better turn, and one more with each call."""
-        self.hints += 1
+        """Return the first action of the better turn, then one more with each call; what is shown again is free."""
+        self.hints = min(self.hints + 1, len(self.exercise.better))
         return hint_of(self.exercise, self.hints)
 
     def give_up(self) -> None:

@@ -262,6 +262,13 @@ def test_points_go_down_with_the_loss_the_tries_and_the_hints():
     assert drill.points_of(exercise, 0.1, 4) == 0
 
 
+def test_a_hint_that_shows_nothing_new_costs_nothing():
+    attempt = drill.Attempt(drill.exercise_of(EXERCISE))
+    assert [attempt.hint() for _ in range(3)] == ["take 2 1"] * 3
+    attempt.note(drill.Verdict(0.0, "better", True))
+    assert attempt.points == drill.MAX_POINTS - drill.TRY_POINTS
+
+
 @pytest.mark.parametrize(
     ("played", "verdict", "english", "portuguese"),
     [
