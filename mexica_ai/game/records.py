@@ -436,7 +436,9 @@ def _check_outcome(record: JsonObject, position: Position, path: str) -> None:
                 reason="OUT_OF_RANGE",
                 path=f"{path}.forfeit.seat",
             )
-        if record.get("winners") is not None:
+        if record["scores"] is not None:
+            _check_equal(record["scores"], position.scores, f"{path}.scores", "SCORES_MISMATCH")
+        if record["winners"] is not None:
             others = [other for other in seats if other != seat]
             _check_equal(record["winners"], others, f"{path}.winners", "WINNERS_MISMATCH")
 

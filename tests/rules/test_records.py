@@ -125,6 +125,10 @@ def test_a_forfeit_names_the_seat(record):
     for winners in ([0], [0, 1], [7], []):
         assert refused(record | {"forfeit": forfeit(0), "winners": winners}).reason == "WINNERS_MISMATCH"
     assert not replay(record | {"forfeit": forfeit(0), "winners": None}).is_over
+    so_far = replay(record | {"forfeit": forfeit(0)}).scores
+    assert not replay(record | {"forfeit": forfeit(0), "scores": so_far}).is_over
+    for scores in ([*so_far, 0], [score + 1 for score in so_far], []):
+        assert refused(record | {"forfeit": forfeit(0), "scores": scores}).reason == "SCORES_MISMATCH"
 
 
 def test_an_illegal_action_is_found(record):
