@@ -204,7 +204,7 @@ class Session:
 
     def redo(self) -> bool:
         """Play what the last undo took back; return False if there is nothing."""
-        if not self._undone:
+        if not self._undone or self.resigned is not None:
             return False
         self._apply(*self._undone[-1])
         self._undone.pop()

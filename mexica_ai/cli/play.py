@@ -139,6 +139,8 @@ def run(args: argparse.Namespace) -> int:
     position, lines = _start(args)
     mover = position.to_move if position.to_move is not None else 0
     chosen = dict(args.seat)
+    if len(chosen) < len(args.seat):
+        raise NotationError("--seat: two are for one seat; expected one at most", reason="BAD_USAGE")
     persons = args.person if args.person is not None else [mover]
     for seat in (*persons, *chosen):
         if seat >= position.players:
@@ -177,6 +179,7 @@ def _engine_specs(
     args: argparse.Namespace, position: Position, persons: list[int], chosen: dict[int, str]
 ) -> dict[int, EngineSpec]:
     """Return the specs of the seats that engines play; raise NotationError if a level is given and none takes it."""
+    parse_spec(args.engine)  # it may be of no seat
     specs = {
         seat: _at_level(parse_spec(chosen.get(seat, args.engine)), position.game, args)
         for seat in range(position.players)
@@ -201,6 +204,8 @@ def _start(args: argparse.Namespace) -> tuple[Position, Line | None]:
     if args.source is None:
         args.game = args.game or registry.DEFAULT
         return new_game(args.game, players=args.players or 2, seed=args.seed, **new.game_options(args)), None
+    if args.source == "-":
+        raise NotationError("FILE: given -; expected a file, since standard input is for the turns", reason="BAD_USAGE")
     try:
         return common.read_position(args.source), None
     except MexicaAIError as error:

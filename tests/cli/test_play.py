@@ -252,6 +252,14 @@ def test_a_seat_may_resign(play):
     assert (record["termination"], record["winners"]) == ("forfeit", [1])
 
 
+def test_nothing_is_played_again_after_a_resignation(play):
+    args = ("--game", "nim", "--piles", "3,4", "--plies-per-turn", 2, "--person", "0,1")
+    out = play(["take 1 1", "undo", "resign", "redo", "undo", "redo", "take 1 1", "quit"], *args)
+    assert out.count("there is nothing to play again") == 1
+    assert out.count("played again") == 1
+    assert play.record()["turns"] == [["take 1 1", "take 1 1"]]
+
+
 def test_the_end(play):
     out = play(["take 1 1", "undo", "take 1 1", "quit"], "--game", "nim", "--piles", "1")
     assert "The game is over: seat 0 wins." in out
@@ -317,6 +325,9 @@ def test_what_an_engine_keeps_is_not_told(play):
         (["--seat", "0=mcts", "--person", "0"], "seat 0: given to a person and to an engine"),
         (["--seat", "mcts"], "a seat and an engine"),
         (["--engine", "stockfish"], "stockfish"),
+        (["--engine", "stockfish", "--person", "0,1"], "stockfish"),
+        (["--seat", "1=random", "--seat", "1=greedy"], "--seat: two are for one seat"),
+        (["-"], "FILE: given -; expected a file, since standard input is for the turns"),
     ],
 )
 def test_bad_usage(play, args, words):
