@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import codecs
 import collections
+import contextlib
 import json
 import os
 import re
@@ -34,9 +35,9 @@ from mexica_ai.cli.records import MAX_NUMBER, add_record_argument, read_record, 
 from mexica_ai.draw import shares
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.game.move_text import is_move_text
-from mexica_ai.game.records import parse_record
+from mexica_ai.game.records import check_record, parse_record
 from mexica_ai.io import files, terminal
-from mexica_ai.io.errors import NotationError
+from mexica_ai.io.errors import MexicaAIError, NotationError
 from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.io.strict import HEAD
 
@@ -248,23 +249,47 @@ def _write(
     events: Sequence[EventWorth],
     settings: dict[str, Any] | None,
 ) -> None:
-    """Write the files that `--record` and `--html` name; without settings those in the record stay."""
-    if args.output is not None:
-        if settings is None:
-            settings = {key: record["evaluations"].get(key) for key in ("build", "time_s", "iterations", "seed")}
-        line = json.dumps(with_evaluations(record, found, events=events, **settings)).encode()
-        lines = [line]
-        if _is_record_itself(args):
-            lines = [text for _, text in read_records(args.record)]  # as they are: others may be no text
-            lines[0] = lines[0].removeprefix(codecs.BOM_UTF8)
-            lines[args.game - 1] = line
-        files.replace(args.output, b"\n".join(lines) + b"\n", "--record")
+    """Write the files that `--plot`, `--html` and `--record` name; without settings those in the record stay."""
     if args.plot is not None and found:
         turns = review.graph_turns(record, found)
         title = f"{record['game'].capitalize()}: expected share of the win"
         picture.write(args, shares.draw_shares(turns, players=len(found[0].after), theme=args.theme, title=title))
+    elif args.plot is not None:
+        terminal.tell("--plot: no turn was evaluated, so nothing is drawn")
     if args.html is not None:
         files.replace(args.html, review.report(record, found, events, worst=args.worst or review.WORST), "--html")
+    if args.output is not None:
+        if settings is None:
+            settings = {key: record["evaluations"].get(key) for key in ("build", "time_s", "iterations", "seed")}
+        others: list[bytes] = []
+        if _is_record_itself(args):
+            others = [text for _, text in read_records(args.record)]  # as they are: they may be no text
+            record = _record_now(others, record, args)
+            others[0] = others[0].removeprefix(codecs.BOM_UTF8)
+        line = json.dumps(with_evaluations(record, found, events=events, **settings)).encode()
+        if others:
+            others[args.game - 1] = line
+        files.replace(args.output, b"\n".join(others or [line]) + b"\n", "--record")
+
+
+def _record_now(records: list[bytes], record: dict[str, Any], args: argparse.Namespace) -> dict[str, Any]:
+    """Return the record that was searched as its file has it now: another program may have annotated it, too.
+
+    Raises
+    ------
+    OSError
+        Another program has put another record there, which must not be lost.
+    """
+    now: Any = None
+    with contextlib.suppress(MexicaAIError, IndexError):
+        now = parse_record(records[args.game - 1])
+        check_record(now)
+    if now is None or now | {"evaluations": None} != record | {"evaluations": None}:
+        raise OSError(
+            f"--record: cannot write {args.output!r}: another program has changed record {args.game} since it was read"
+        )
+    found: dict[str, Any] = now
+    return found
 
 
 def add_turns_option(parser: argparse._ActionsContainer, text: str) -> None:

@@ -12,6 +12,7 @@ from played_games import records_of
 import mexica_ai as ai
 from mexica_ai.analysis import report as review
 from mexica_ai.analysis.annotate import NOTE, evaluate_record, recorded_evaluations, with_evaluations
+from mexica_ai.cli import annotate
 from mexica_ai.cli.main import main
 from mexica_ai.io import files
 
@@ -99,6 +100,50 @@ def test_other_lines_stay_as_they_are(cli, tmp_path):
     first, second, third = path.read_bytes().splitlines()
     assert (first, third) == (b'{"comment": "\xe9"}', b"{bad")
     assert json.loads(second)["evaluations"]
+
+
+def meanwhile(monkeypatch, do):
+    """Have another program do something between the searches of `annotate` and what it writes."""
+    summary = annotate._summary
+
+    def interrupted(*args):
+        do()
+        return summary(*args)
+
+    monkeypatch.setattr(annotate, "_summary", interrupted)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_record_that_another_program_has_put_there_is_not_lost(cli, tmp_path, monkeypatch, number):
+    path = tmp_path / "games.jsonl"
+    path.write_text(f"{json.dumps(NIM | {'comment': 'first'})}\n{json.dumps(NIM)}\n")
+    others = "".join(json.dumps(NIM | {"comment": text}) + "\n" for text in ["second", "third"][: 2 - number])
+    meanwhile(monkeypatch, lambda: path.write_text(others))
+    monkeypatch.setattr("mexica_ai.cli.main._drop_output", lambda: None)
+    html = tmp_path / "game.html"
+    assert cli("annotate", path, "--game", 1 + number, "--iterations", 20, "--record", path, "--html", html) == 1
+    assert cli.err.startswith("mexica-ai: error: --record: cannot write ")
+    assert f"another program has changed record {1 + number} since it was read" in cli.err
+    assert path.read_text() == others
+    assert html.exists()
+
+
+def test_evaluations_that_another_program_has_added_stay(cli, tmp_path, monkeypatch, evaluations):
+    path = tmp_path / "game.jsonl"
+    path.write_text(json.dumps(NIM))
+    meanwhile(monkeypatch, lambda: path.write_text(json.dumps(with_evaluations(NIM, evaluations[1:], seed=1))))
+    assert cli("annotate", path, "--turns", 1, "--iterations", 20, "--seed", 5, "--record", path) == 0
+    record = json.loads(path.read_text())
+    assert record["evaluations"]["seed"] == 5
+    assert recorded_evaluations(record)[1:] == evaluations[1:]
+    assert len(recorded_evaluations(record)) == len(evaluations)
+
+
+def test_a_plot_of_no_turn_is_not_passed_over_in_silence(cli, tmp_path):
+    path = tmp_path / "game.json"
+    path.write_text(json.dumps(ai.make_record(ai.new_game("nim", piles=[1, 2]))))
+    assert cli("annotate", path, "--iterations", 20, "--plot", tmp_path / "plot.svg") == 0
+    assert cli.err == "mexica-ai: --plot: no turn was evaluated, so nothing is drawn\n"
 
 
 @pytest.mark.parametrize("option", ["--record", "--html"])
