@@ -7,7 +7,6 @@ import json
 from typing import Any
 
 from mexica_ai.analysis.annotate import TurnEvaluation, recorded_evaluations
-from mexica_ai.analysis.grades import MARKS
 from mexica_ai.game.move_writer import format_moves
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.io import files, terminal
@@ -86,4 +85,4 @@ def _comment(one: TurnEvaluation) -> str:
     seat = one.seat
     better = f"; better: {TURN_SEPARATOR.join(one.choice)}" if one.grade and one.choice != one.turn else ""
     text = f"{one.before[seat]:.3f} -> {one.after[seat]:.3f}, loss {one.loss:.3f}{better}"
-    return f"{MARKS[one.grade]} {text}".lstrip()
+    return f"{one.mark} {text}".lstrip()  # one that is not sure is no mark of a move text: it stands in brackets

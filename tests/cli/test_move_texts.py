@@ -9,6 +9,7 @@ from nim_game import RECORD
 from PIL import Image
 
 import mexica_ai as ai
+from mexica_ai.cli.convert import comments_of
 from mexica_ai.cli.main import main
 from mexica_ai.game.move_writer import format_moves
 from mexica_ai.game.records import parse_record
@@ -97,6 +98,16 @@ def test_evaluations_become_comments(said, place):
     _, out, _ = said("replay", "new.json", "--text", "-")
     assert out.count(", loss ") == len(RECORD["turns"])
     assert len(parse_record(out)["comments"]) == len(RECORD["turns"])
+
+
+def test_a_grade_that_is_not_sure_is_no_mark(said, place):
+    assert said("annotate", "record.json", "--iterations", 30, "--seed", 1, "--record", "new.json")[0] == 0
+    record = json.loads((place / "new.json").read_text())
+    for entry, is_unsure in zip(record["evaluations"]["turns"], [True, False], strict=True):
+        entry |= {"grade": "mistake", "loss": 0.1, "is_unsure": is_unsure}
+    text = format_moves(record, comments=comments_of(record))
+    assert [comment.split()[0] for comment in parse_record(text)["comments"]] == ["(?)", "?"]
+    assert text.count(" ? {") == 1
 
 
 @pytest.mark.parametrize(
