@@ -134,6 +134,10 @@ def test_a_whole_turn_by_keyboard(visit, example):
     one.chips()
     page.keyboard.press("Control+y")
     one.chips("canal P7-Q7")
+    caps = "key => document.body.dispatchEvent(new KeyboardEvent('keydown', {key, ctrlKey: true, bubbles: true}))"
+    for key, chips in (("Z", []), ("Y", ["canal P7-Q7"])):  # with Caps Lock
+        page.evaluate(caps, key)
+        one.chips(*chips)
     page.keyboard.press("/")
     page.keyboard.type("walk T7; walk U7; token")
     page.keyboard.press("Enter")
@@ -201,6 +205,14 @@ def test_turns_of_engines_are_played_action_by_action(visit, example, site):
     )
     assert page.locator(".prompt").inner_text().strip() == "Choose a tool, or click on the board."
     assert page.locator(".menu").count() == 0
+    # A click on a turn of the list opens it at once.
+    game = midgame(example)
+    page = one.game(game)
+    site.play(game, "end")
+    page.get_by_text("Level 1 (1) plays").wait_for()
+    click = "one => { one.click(); return document.querySelector('.picture').dataset.path; }"
+    assert "/at/0/" in turns(page).first.get_by_role("button").evaluate(click)
+    page.locator(".card.review", has_text="1 / ").wait_for()
     # Some are not known in full.
     game = site.new("tzolkin", players=3, seats=[PERSON, engine(1, 0.1), engine(1, 0.1)], seed=1)
     page = one.game(game)
@@ -276,10 +288,15 @@ def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
     page.get_by_text("Side line after turn 0").wait_for()
     page.get_by_role("button", name="Text", exact=True).click()
     page.locator("dialog pre:not(:empty)").wait_for()
+    said = page.locator("#said")
+    said.evaluate("said => { said.textContent = 'You hold P31.'; }")
     site.play(site.game(game, viewer=0), "keep", viewer=0)  # on another page
     page.get_by_role("dialog").wait_for(state="detached")
     page.get_by_role("button", name="Player 2, press Enter").wait_for()
     assert page.locator(".picture").count() == 0
+    # What was said to the person before is not there to be read again, and nothing is offered that would be refused.
+    assert "P31" not in said.inner_text()
+    assert page.get_by_role("button", name=re.compile("^(Play|Review|Text)$")).count() == 0
     page.keyboard.press("Enter")
     page.wait_for_selector(".picture svg")
     # What was found with the hand of the other has gone, and the line that was tried.
@@ -290,7 +307,6 @@ def test_two_persons_with_hidden_hands_look_one_after_the_other(visit, site):
     page.get_by_role("button", name="Player 1, press Enter").wait_for()
     page.keyboard.press("Enter")
     page.wait_for_selector(".picture svg")
-    said = page.locator("#said")
     assert said.inner_text().startswith("Player 2: ")  # not the whole game
     page.wait_for_load_state("networkidle")
     page.mouse.move(*page.evaluate(SMALL_TEXT))
@@ -620,6 +636,26 @@ def test_options_show_what_they_are(visit):
     one.wrong[:] = [words for words in one.wrong if "status of 422" not in words]  # the refused requests
 
 
+def test_options_are_sent_as_they_are_typed(visit):
+    one = visit()
+    page = one.home()
+    page.get_by_role("radio", name="Nim").check()
+    page.locator(".start details").evaluate("one => { one.open = true; }")
+    piles, turns = (
+        page.get_by_role("textbox", name="sizes of the piles"),
+        page.get_by_role("textbox", name="actions per turn"),
+    )
+    for field, typed, told in ((piles, "3, 2.5", 'given "2.5"'), (piles, "-3 4", "-3 is out of range"),
+                               (turns, "two", 'given "two"')):  # fmt: skip
+        field.fill(typed)
+        page.get_by_role("button", name="Start", exact=True).click()
+        page.get_by_role("alert").get_by_text(told).wait_for()
+        field.fill("3, 2" if field is piles else "")
+    one.wrong.clear()  # the refused requests
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.wait_for_selector(".picture svg")
+
+
 def test_a_finished_game_says_how_the_points_were_made(visit, site):
     game = site.call("POST", "/api/games", {"example": "mexica_game.jsonl", "record": 1}, 201)
     one = visit()
@@ -675,6 +711,20 @@ def test_examples_and_games_on_disk(visit, site):
     one.until("number => document.querySelectorAll('.kept li').length === number", number)
     page.locator(".told", has_text="The game cannot be read.").wait_for()
     one.wrong.clear()  # the refused request
+
+
+def test_a_game_that_cannot_be_read_is_named_by_its_file(visit):
+    one = visit()
+    bad = {"id": "ab" * 16, "error": "the game cannot be read: line 1"}
+    one.page.route(
+        "**/api/games", lambda route: route.fulfill(json={"games": [bad] if route.request.method == "GET" else []})
+    )
+    one.page.route("**/api/games/*", lambda route: route.fulfill(status=204))
+    page = one.home()
+    name = f"{bad['id']}.jsonl"
+    page.get_by_role("button", name=f"Delete this game of {name}").click()
+    page.locator(".deleted", has_text=f"Deleted: {name}").wait_for()
+    assert page.locator("#said").inner_text() == f"Deleted a game of {name}."
 
 
 def test_a_stale_command_brings_the_newest_state(visit, example, site):
@@ -839,7 +889,11 @@ def test_dialogs_are_accessible(visit, example):
     page.unroute("**/dialogs.js")
     page.reload()
     page.wait_for_selector(".picture svg")
-    one.wrong.clear()  # the script that did not come
+    page.route("**/rules.js", lambda route: route.abort())
+    page.get_by_role("button", name="Rules").click()
+    page.locator(".prompt", has_text="A part of the page is missing: reload it.").wait_for()
+    page.unroute("**/rules.js")
+    one.wrong.clear()  # the scripts that did not come
     for key, name in (("?", "Keys"), ("Shift+T", "The board as text")):
         page.keyboard.press(key)
         page.get_by_role("dialog", name=name).wait_for()

@@ -154,6 +154,28 @@ def test_a_bad_turn_is_asked_about_and_the_game_is_judged_at_its_end(visit, site
     page.get_by_text("Expected answer").wait_for()
 
 
+def test_a_game_that_ends_again_is_judged_again(visit, site):
+    game = site.play(site.new(options={"piles": [1, 1]}, seats=[PERSON, PERSON]), "take 1 1")
+    one = visit()
+    one.game(game)
+    site.play(game, "take 1 2")
+    site.await_game(game, lambda now: now["annotation"]["done"] == 2)
+    site.command(site.game(game), takeback=True)
+    one.page.locator(".turnbar", has_text="to move").wait_for()
+    site.play(site.game(game), "take 1 2")
+    site.await_game(game, lambda now: now["annotation"]["done"] == 2)
+
+
+def test_an_address_that_is_typed_opens_its_place(visit, site):
+    game = site.play(site.new(options={"piles": [2, 2, 3]}, seats=[PERSON, PERSON]), "take 3 3")
+    one = visit()
+    page = one.game(game)
+    page.evaluate("location.hash = '#review/1'")
+    page.locator(".card.review", has_text="1 / 1").wait_for()
+    page.evaluate("location.hash = '#review/0'")
+    page.locator(".card.review", has_text="0 / 1").wait_for()
+
+
 def test_an_analysis_goes_on_over_a_random_event(visit, site):
     record = records_of("coatl")[0]
     part = {key: record[key] for key in ("game", "version", "start")} | {"turns": record["turns"][:9]}

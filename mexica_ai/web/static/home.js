@@ -72,7 +72,10 @@ function newGame(page) {
     <button class="primary big">${t('Start')}</button></form>`;
 }
 
-const read = (kind, value) => kind === 'bool' ? value : kind === 'int' ? Number(value) : value.match(/\d+/g)?.map(Number) ?? [];
+// What is no number goes to the server as it is, whose error names it.
+const number = text => /^-?\d{1,15}$/.test(text) ? Number(text) : text;
+
+const read = (kind, value) => kind === 'bool' ? value : kind === 'int' ? number(value.trim()) : value.split(/[\s,;]+/).filter(Boolean).map(number);
 
 const size = bytes => bytes < 2 ** 20 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / 2 ** 20).toFixed(1)} MB`;
 
@@ -141,8 +144,15 @@ const state = ({drill, guide, is_over: isOver, turns, seats, scores = [], winner
  */
 const when = ({created}) => new Date(created).toLocaleString(language, {dateStyle: 'medium', timeStyle: 'short'});
 
+/**
+ * What is played; of a file that cannot be read, its name.
+ * @param {Page} page
+ * @param {SummaryJson} game
+ */
+const titleOf = (page, {game, id}) => game ? page.titleOf(game) : `${id}.jsonl`;
+
 /** All that is listed of a game, as text to search. */
-const wordsOf = (page, game) => [page.titleOf(game.game), game.error ?? `${state(game)} ${when(game)}`,
+const wordsOf = (page, game) => [titleOf(page, game), game.error ?? `${state(game)} ${when(game)}`,
   ...(game.seats ?? []).map(seat => seat.title)].join(' ').toLowerCase();
 
 // Change the list of games, and read it anew even after an error.
@@ -158,14 +168,14 @@ async function listAgain(page, method, path, words) {
 
 /** @param {Page} page */
 async function remove(page, game) {
-  const words = t('Deleted a game of {title}.', {title: page.titleOf(game.game)});
+  const words = t('Deleted a game of {title}.', {title: titleOf(page, game)});
   const error = await listAgain(page, 'DELETE', `/api/games/${game.id}`, words);
   if (!error) page.set({deleted: [game, ...page.deleted]});
 }
 
 /** @param {Page} page */
 async function putBack(page, game) {
-  const words = t('The game of {title} is back.', {title: page.titleOf(game.game)});
+  const words = t('The game of {title} is back.', {title: titleOf(page, game)});
   const error = await listAgain(page, 'POST', `/api/games/${game.id}/restore`, words);
   if (error?.status === 404) page.set({deleted: page.deleted.filter(one => one !== game)});
 }
@@ -174,7 +184,7 @@ async function putBack(page, game) {
 function kept(page) {
   const {games, deleted, filter = ''} = page;
   const undo = deleted.length ? html`<div class="deleted" role="status">${deleted.map(game => html`<p class="row">${t('Deleted:')} ${
-    page.titleOf(game.game)}${game.error ? '' : `, ${state(game)}`} ${button(t('Undo'), () => putBack(page, game))}</p>`)}</div>` : nothing;
+    titleOf(page, game)}${game.error ? '' : `, ${state(game)}`} ${button(t('Undo'), () => putBack(page, game))}</p>`)}</div>` : nothing;
   if (!games?.length) return html`<section class="card empty">${undo}<p class="soft">${t('Your games will be listed here.')}</p></section>`;
   const found = games.filter(game => filter.toLowerCase().split(/\s+/).every(word => wordsOf(page, game).includes(word)));
   return html`<section class="card" aria-labelledby="kept"><div class="row"><h2 id="kept">${t('Games')}</h2><span class="grow"></span>
@@ -182,8 +192,8 @@ function kept(page) {
         .value=${filter} @input=${event => page.set({filter: event.target.value})}>` : nothing}</div>
     ${undo}${found.length ? nothing : html`<p class="soft">${t('No game has these words.')}</p>`}
     <ul class="plain kept">${found.map(game => html`<li>
-      <a href="/g/${game.id}${game.is_over ? '#review' : ''}"><b>${page.titleOf(game.game)}</b> ${game.error ?? html`
+      <a href="/g/${game.id}${game.is_over ? '#review' : ''}"><b>${titleOf(page, game)}</b> ${game.error ?? html`
         ${game.drill ? nothing : game.seats.map((seat, index) => html`<span class="who">${seatMark(index)} ${seat.title}</span>`)}
         <span class="soft">${state(game)}, ${when(game)}</span>`}</a>
-      ${button('×', () => remove(page, game), {kind: 'link', label: t('Delete this game of {title}', {title: page.titleOf(game.game)})})}</li>`)}</ul></section>`;
+      ${button('×', () => remove(page, game), {kind: 'link', label: t('Delete this game of {title}', {title: titleOf(page, game)})})}</li>`)}</ul></section>`;
 }

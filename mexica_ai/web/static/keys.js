@@ -9,15 +9,16 @@ import {find, settings} from './api.js';
  * @param {Page} page
  */
 export function onKey(page, event) {
-  const {key, target} = event;
+  const {key, shiftKey, target} = event;
   if (event.defaultPrevented || event.altKey || page.dialog || page.snap.handover != null) return;
   const isText = target.matches('input:not([type=range]), textarea, select');
   const isReview = page.mode === 'review';
   const toMark = way => () => page.study?.goMark(page, way);
-  const name = (event.ctrlKey || event.metaKey ? 'Ctrl+' : '') + (key === 'Z' ? 'Shift+Z' : key);
+  // Caps Lock is no Shift.
+  const name = event.ctrlKey || event.metaKey ? `Ctrl+${shiftKey ? 'Shift+' : ''}${key.toLowerCase()}` : key;
   const run = {
     'Ctrl+z': page.isMine && (() => page.undo()), 'Ctrl+y': page.isMine && (() => page.redoOne()),
-    'Ctrl+Shift+Z': page.isMine && (() => page.redoOne()),
+    'Ctrl+Shift+z': page.isMine && (() => page.redoOne()),
     Escape: () => target.matches('textarea') ? target.blur() : stepBack(page),  // the comment stays with its turn
     ...settings.keys && {'?': () => page.ask('help'), T: () => page.ask('text')},
     ...settings.keys && page.game.languages.length && {R: () => page.readRules()},

@@ -117,6 +117,7 @@ export class Page {
     addEventListener('keydown', event => onKey(this, event));
     document.addEventListener('visibilitychange', () => document.hidden && !settings.call ? this.stream.disconnect() : this.stream.connect());
     addEventListener('focus', () => this.stream.connect());
+    addEventListener('popstate', () => this.learn(true));  // an address of the game that is typed or opened here
     addEventListener('pointerdown', () => this.note && this.set({note: null}));
     setInterval(() => this.snap.thinking && this.render(), 500);
     this.stream.connect();
@@ -166,6 +167,7 @@ export class Page {
     if (isOther || split >= 0 && split < this.analysis?.at) Object.assign(this, {analysis: null, open: null, peek: null});
     if (isOther && !snapshot.is_over) {
       Object.assign(this, {mode: 'play', line: [], redo: [], message: ''});
+      say('');
       if (this.dialog === 'text') find('dialog').close();
     }
     if (snapshot.version !== old?.version) this.note = null;
@@ -212,8 +214,8 @@ export class Page {
   }
 
   async loadSheet() {
-    const {loadSheet, sheet} = await import('./sheet.js');
-    await loadSheet(this).then(() => this.set({sheet}), error => this.tell(error.message));
+    const found = await import('./sheet.js').catch(() => this.miss());
+    await found?.loadSheet(this).then(() => this.set({sheet: found.sheet}), error => this.tell(error.message));
   }
 
   // The turn that was being entered when the server ended.
@@ -605,24 +607,24 @@ export class Page {
 
   go(at) {
     this.set({
-      at: Math.min(Math.max(at, 0), this.snap.turns.length), mode: 'review', line: [], isChoice: false, peek: null, looked: null, message: '',
+      at: Math.min(Math.max(at, 0), this.snap.turns.length), mode: 'review', line: [], isChoice: false, peek: null, looked: null, shown: null, message: '',
     });
   }
 
   /** Have the turns of a game of persons judged when it is over, if that is wanted. */
   review() {
-    const {seats, drill, annotation, id} = this.snap;
-    if (!settings.annotates || drill || annotation.state !== 'none' || seats.every(({kind}) => kind !== 'person')) return;
-    request('PUT', `/api/games/${id}/annotation`, {seconds: 0.1}).catch(() => null);  // it can be asked for later, too
+    const {seats, drill, annotation: {state, done, of, seconds}, id} = this.snap;
+    if (!settings.annotates || drill || state === 'running' || done === of || seats.every(({kind}) => kind !== 'person')) return;
+    request('PUT', `/api/games/${id}/annotation`, {seconds: seconds ?? 0.1}).catch(() => null);  // it can be asked for later, too
   }
 
   /** Load what is needed in reviews and to learn from games. */
-  async learn() {
+  async learn(isMoved = false) {
     if (this.study) return;
     const study = await import('./study.js');
     if (this.study) return;
     this.study = study;
-    study.watch(this);
+    study.watch(this, isMoved);
     this.render();
   }
 
@@ -638,14 +640,13 @@ export class Page {
   // --- dialogs and small commands
 
   async ask(dialog) {
-    if (dialog === 'invite') this.friends = await import('./friends.js');
     Object.assign(this, {reply: null, message: ''});
     try {
+      if (dialog === 'invite') this.friends = await import('./friends.js');
       this.dialogs ??= await import('./dialogs.js');
       if (dialog === 'on') (await import('./setup.js')).takeSeats(this.snap.seats);
     } catch {
-      // It does not say why it failed; a request does.
-      this.tell(await request('GET', '/api/info').then(() => t('A part of the page is missing: reload it.'), error => error.message));
+      await this.miss();
       return;
     }
     this.set({dialog});
@@ -662,10 +663,16 @@ export class Page {
     this.render();
   }
 
+  // A script that does not come does not say why; a request does.
+  async miss() {
+    this.tell(await request('GET', '/api/info').then(() => t('A part of the page is missing: reload it.'), error => error.message));
+    return null;
+  }
+
   /** Open or close the rules of a game; at the chosen tool, if they tell of it. */
   async readRules(name = this.snap.game) {
-    this.rules ??= await import('./rules.js');
-    await this.rules.toggle(this, name, this.entering.tool ?? '');
+    this.rules ??= await import('./rules.js').catch(() => this.miss());
+    await this.rules?.toggle(this, name, this.entering.tool ?? '');
   }
 
   close(run) {

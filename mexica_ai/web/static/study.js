@@ -166,7 +166,7 @@ let writing;  // browsers do not take many changes a second
 /** Open the place of the address. */
 function openPlace(page) {
   const [, number, path = ''] = location.hash.match(/^#review(?:\/(\d{1,6})(?:\/([\d.]{1,99}))?)?$/) ?? [];
-  if (!location.hash.startsWith('#review')) page.set({mode: 'play', line: [], peek: null});
+  if (page.snap.drill || !location.hash.startsWith('#review')) page.set({mode: 'play', line: [], peek: null});
   else if (number) goLine(page, path, Number(number));
   else page.set({mode: 'review'});
 }
@@ -190,14 +190,17 @@ export function follow(page) {
   } else if (isReview) history.replaceState(null, '', location.pathname + location.search);
 }
 
-/** @param {Page} page */
-export function watch(page) {
+/**
+ * Have the page follow the address, which may have led elsewhere already.
+ * @param {Page} page
+ */
+export function watch(page, isMoved) {
   addEventListener('popstate', () => {
     if (!isLeaving) openPlace(page);
     isLeaving = false;
     follow(page);
   });
-  if (/^#review\/\d+\/./.test(location.hash)) openPlace(page);  // else it is open already
+  if (isMoved || /^#review\/\d+\/./.test(location.hash)) openPlace(page);  // else it is open already
 }
 
 // --- shares and candidates at the board

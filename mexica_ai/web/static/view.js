@@ -20,13 +20,13 @@ export function view(page) {
   const isGuest = snap?.guest != null;
   return html`<header class="top"><a class="brand" href=${isGuest ? `/g/${snap.id}` : '/'}><svg viewBox="0 0 32 32" aria-hidden="true"><path
       d="M3 27h26v-5h-5v-5h-4v-5h-8v5H8v5H3z" class="fill-seat0 stroke-rim0"/></svg>mexica-ai</a>
-    ${snap ? html`<b>${page.titleOf(snap.game)}</b> ${snap.drill ? nothing : ['play', 'review'].map(mode => button(mode === 'play' ? t('Play') : t('Review'),
+    ${snap ? html`<b>${page.titleOf(snap.game)}</b> ${snap.drill || snap.handover != null ? nothing : ['play', 'review'].map(mode => button(mode === 'play' ? t('Play') : t('Review'),
       () => page.set({mode, at: snap.turns.length, line: [], peek: null, shown: null}), {pressed: page.mode === mode}))}` : nothing}
     <span class="grow"></span>${snap && page.game.languages.length ? button(t('Rules'), () => page.readRules()) : nothing}
     ${snap ? button(t('Help'), () => page.ask('help')) : nothing}
     ${snap && !isGuest && !snap.is_over && !snap.drill && snap.seats.filter(({kind}) => kind === 'person').length > 1
       ? button(t('Invite'), () => page.ask('invite')) : nothing}
-    ${snap ? button(t('Text'), () => page.ask('text')) : nothing}${isGuest ? nothing : html`<a class="link" href="/edit${snap ? query(snap.viewer == null ? {game: snap.id, at: page.spot.at, line: lineText(page.spot.line)} : {empty: snap.game, players: snap.players}) : ''}">${t('Editor')}</a>`}</header>
+    ${snap && snap.handover == null ? button(t('Text'), () => page.ask('text')) : nothing}${isGuest ? nothing : html`<a class="link" href="/edit${snap ? query(snap.viewer == null ? {game: snap.id, at: page.spot.at, line: lineText(page.spot.line)} : {empty: snap.game, players: snap.players}) : ''}">${t('Editor')}</a>`}</header>
   ${banner(page)}${told(page)}${failure || !info ? html`<main class="loading"><div class="outline"></div>${state}</main>`
     : page.editor ? page.editor.view() : !snap ? page.home.home(page) : snap.handover == null ? table(page) : handover(page)}
   ${page.rules?.drawer(page) ?? nothing}${page.dialog ? page.dialogs.dialog(page) : nothing}`;
