@@ -820,13 +820,15 @@ def test_a_page_follows_what_other_pages_and_versions_do(visit, example, site):
 def test_a_file_is_looked_at_before_it_is_sent(visit, tmp_path):
     one = visit()
     page = one.home()
-    large, binary = tmp_path / "large.jsonl", tmp_path / "binary.txt"
+    large, binary, latin = tmp_path / "large.jsonl", tmp_path / "binary.txt", tmp_path / "latin.txt"
     large.write_bytes(b" " * (4 << 20))
     binary.write_bytes(bytes(range(256)) * 800)
+    latin.write_text("José", encoding="latin-1")
     page.get_by_role("button", name="Load").click()
     said = page.get_by_role("alert")
     for path, words in ((large, "large.jsonl has 4.0 MB; at most 1.0 MB can be opened."),
-                        (binary, "binary.txt cannot be read as text.")):  # fmt: skip
+                        (binary, "binary.txt cannot be read as text."),
+                        (latin, "latin.txt cannot be read as text.")):  # fmt: skip
         page.get_by_label("A record, a position").set_input_files(path)
         said.filter(has_text=words).wait_for()
     page.get_by_label("or its text").fill('"' * (600 << 10))

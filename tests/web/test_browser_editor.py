@@ -136,6 +136,23 @@ def test_canals_are_drawn_in_one_step(open_editor):
     editor.await_position(lambda data: data["canals"] == before)
 
 
+def test_an_undo_that_the_server_does_not_answer_changes_nothing(open_editor):
+    editor = open_editor()
+    editor.load("mexica_midgame.json")
+    editor.brush("Temple of seat 2")
+    editor.target("Q10").click()
+    now = editor.await_position(lambda data: any(temple["at"] == "Q10" for temple in data["temples"]))
+    expect(editor.play).to_be_enabled()
+    editor.page.route("**/api/draw", lambda route: route.abort())
+    editor.page.keyboard.press("Control+z")
+    expect(editor.page.locator(".editor .message")).to_have_text("The server does not answer.")
+    editor.page.unroute("**/api/draw")
+    editor.visit.wrong.clear()
+    with editor.page.expect_request("**/api/games") as sent:
+        editor.play.click()
+    assert sent.value.post_data_json["position"]["temples"] == now["temples"]  # those that are shown
+
+
 def test_what_is_not_possible_is_said(open_editor):
     editor = open_editor()
     editor.load("mexica_midgame.json")

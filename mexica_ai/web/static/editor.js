@@ -99,19 +99,22 @@ export class Editor {
     this.ask('/api/edit', () => ({game: name, players: number}), answer => this.take(answer));
   }
 
-  load(find, isStep = false) {
+  /** @param {() => any} find @param {() => void} [step] what an answer to an undo or a redo changes */
+  load(find, step) {
     this.ask('/api/draw', () => ({position: find()}), answer => {
       if (!answer.given) throw new Error(answer.faults[0].words);
+      step?.();
       this.text = answer.text;
-      this.take(answer, isStep);
+      this.take(answer, Boolean(step));
     });
   }
 
+  // Without an answer nothing changes: else what is played would not be what is shown.
   step(from, to) {
-    this.load(() => {
-      if (from.length) [to[to.length], this.given] = [this.given, from.pop()];
-      return this.given;
-    }, true);
+    this.load(() => from.at(-1) ?? this.given, () => {
+      if (from.length) to.push(this.given);
+      from.pop();
+    });
   }
 
   type(text) {

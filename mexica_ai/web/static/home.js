@@ -94,7 +94,7 @@ function load(page) {
       tooLarge(file.name, file.size);
       return;
     }
-    const text = await file.text().catch(() => null);
+    const text = await file.arrayBuffer().then(bytes => new TextDecoder('utf-8', {fatal: true}).decode(bytes)).catch(() => null);
     if (text === null || text.includes('\0')) refuse(t('{what} cannot be read as text.', {what: file.name}));
     else {
       Object.assign(form, {file: {name: file.name, text}, text: '', faults: [], several: null});
