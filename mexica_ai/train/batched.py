@@ -9,6 +9,7 @@ by planning with Gumbel" (2022).
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -109,7 +110,7 @@ def selfplay(
     options : mapping, optional
         The game's own, as `mexica_ai.new_game` takes them.
     search : mapping, optional
-        Options of the search, by name.
+        Options of the search, by name; not those of `gumbel` and `noise`.
 
     Yields
     ------
@@ -141,6 +142,11 @@ def selfplay(
     ):
         if count is not None and (type(count) is not int or count < least):
             raise bad_option(name, count, f"an integer of at least {least}")
+    if not 0 <= dirichlet < math.inf:
+        raise bad_option("dirichlet", dirichlet, "a finite number of at least 0")
+    for option, name in (("halving", "gumbel"), ("prior_noise", "noise")):
+        if option in (search or {}):
+            raise bad_option("search", option, f"the argument {name} instead, which is for full searches alone")
     settings = _Settings(
         game,
         players,
@@ -340,7 +346,7 @@ class _Table:
     def _choose(self, legal: list[int], counts: np.ndarray, expected: int | None, *, explores: bool) -> int:
         """Return the action that is played; `expected` is that of the best turn, None off it."""
         if explores and counts.any():
-            weights = (counts / counts.max()) ** self._settings.exponent
+            weights = np.where(counts > 0, (counts / counts.max()) ** self._settings.exponent, 0)  # 0 ** 0 is 1
             return int(self._random.choice(np.array(legal, np.uint64), p=weights / weights.sum()))
         return legal[int(counts.argmax())] if expected is None else expected
 

@@ -3,6 +3,7 @@
 import io
 import itertools
 import json
+import math
 import threading
 
 import numpy as np
@@ -261,6 +262,13 @@ def test_forced_turns_take_one_evaluation_each():
     assert sizes == [3]
 
 
+def test_an_infinite_temperature_draws_only_what_was_searched():
+    rows = play(iterations=4, games=20, leaves=1, exploring_turns=100, temperature=math.inf)
+    searched = [row for row in rows if row["searched"]]
+    assert len(searched) > 40
+    assert all(row["visits"][row["played"]] for row in searched)
+
+
 @pytest.mark.parametrize(
     "given",
     [
@@ -268,6 +276,7 @@ def test_forced_turns_take_one_evaluation_each():
         {"threads": 0}, {"full_share": 0}, {"full_share": 1.5}, {"temperature": 0}, {"exploring_turns": -1},
         {"games": -1}, {"quick_iterations": 0}, {"gumbel": 300}, {"noise": -1}, {"seed": -1},
         {"search": {"speed": 3}}, {"options": {"color": 1}}, {"evaluator": None},
+        {"search": {"halving": 4}}, {"search": {"prior_noise": 1.0}}, {"dirichlet": -0.3}, {"dirichlet": math.nan},
     ],
 )  # fmt: skip
 def test_what_is_refused(given):
