@@ -55,7 +55,10 @@ def sample(records: Sequence[dict[str, Any]], count: int, features: Callable[[An
                     column.append(cell)
             position.push(turn)
     inputs, seats, won, points, games = (np.array(column) for column in columns)
-    return Positions(inputs, seats, won, points, games, split([origin(record) for record in records])[games])
+    # Only games with positions, so that no part is empty: of a game only random events may have been drawn.
+    known, places = np.unique(games, return_inverse=True)
+    parts = split([origin(records[int(number)]) for number in known])
+    return Positions(inputs, seats, won, points, games, parts[places])
 
 
 def fit(sources: Mapping[str, Positions], weights: Arrays, score_weights: Mapping[str, float]) -> tuple[Arrays, float]:

@@ -7,7 +7,7 @@ import mexica_ai as ai
 from mexica_ai.engines import make_engine
 from mexica_ai.game import registry
 from mexica_ai.train import outputs, value
-from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, Positions
+from mexica_ai.train.positions import REPORT, SELECTION, TRAIN, Positions, fingerprint
 
 spec = registry.get("coatl").learning.weights
 WIDTH = spec.shapes["w1"][0]
@@ -80,7 +80,8 @@ def test_the_change_of_the_logits_makes_its_loss_least(weights):
         assert loss(change + generator.normal(0, 1e-3, change.shape)) > loss(change)
 
 
-def test_positions_of_records_have_their_results_and_depend_on_the_game_alone():
+@pytest.fixture(scope="module")
+def records():
     records = []
     for seed in range(12):
         position, turns = ai.new_game("coatl", players=2 + seed % 3, seed=seed), []
@@ -92,6 +93,10 @@ def test_positions_of_records_have_their_results_and_depend_on_the_game_alone():
             turns.append(engine.best_turn(position, seed=seed).turn)
             position.push(turns[-1])
         records.append({"start": start, "turns": turns, "scores": position.scores, "winners": position.winners})
+    return sorted(records, key=fingerprint)
+
+
+def test_positions_of_records_have_their_results_and_depend_on_the_game_alone(records):
     found = outputs.sample(records, 5, spec.features)
     again = outputs.sample(records[::-1], 5, spec.features)
     assert all(np.array_equal(found.features[i], again.features[i]) for i in range(len(found.games)))
@@ -101,3 +106,13 @@ def test_positions_of_records_have_their_results_and_depend_on_the_game_alone():
     finals = sorted(round(float(score)) for score in {tuple(row) for row in found.scores * 50} for score in score)
     played = sorted(score for record in records for score in [*record["scores"], 0, 0, 0, 0][:4])
     assert finals == played
+
+
+def test_no_part_is_empty_though_of_some_games_only_events_are_drawn(records):
+    with_positions = set(outputs.sample(records, 1, spec.features).games)
+    without = [record for number, record in enumerate(records) if number not in with_positions]
+    assert without
+    for first in range(len(with_positions) - 3):
+        some = [records[number] for number in sorted(with_positions)[first : first + 3]]
+        found = outputs.sample([*some, *without], 1, spec.features)
+        assert sorted(found.parts) == sorted([TRAIN, SELECTION, REPORT])
