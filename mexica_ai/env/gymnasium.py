@@ -30,6 +30,7 @@ from mexica_ai.env.rewards import check_choice, check_reward, rewards_of
 from mexica_ai.env.vector import VectorEnv, checked_positions, vector
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position, new_game
+from mexica_ai.io.arguments import bad_option
 from mexica_ai.io.errors import GameOverError, IllegalActionError, SearchError
 from mexica_ai.io.numbers import resolve_seed
 from mexica_ai.io.strict import quote
@@ -98,9 +99,11 @@ class SingleEnv(gymnasium.Env[Any, Any]):
             )
         self._chosen_seat = seat
         self._past: Past | None = None
-        self._opponents = [self._opponent(one, f"opponents[{index}]") for index, one in enumerate(opponents)]
-        if not self._opponents:
+        if isinstance(opponents, str) or not isinstance(opponents, Sequence):
+            raise bad_option("opponents", opponents, 'a list, such as ["level=3"]')
+        if not opponents:
             raise SearchError("opponents: given none; expected at least one", reason="INVALID_OPTION", path="opponents")
+        self._opponents = [self._opponent(one, f"opponents[{index}]") for index, one in enumerate(opponents)]
         self._seed_all(seed)
         self._is_over = True
         self._begin({})

@@ -206,6 +206,8 @@ def test_games_begin_from_positions():
         ({"actions": "text"}, 'actions: given "text"; expected "ids", "features" or None'),
         ({"seat": 2}, "seat: given 2; expected 0 to 1, or None"),
         ({"opponents": []}, "opponents: given none"),
+        ({"opponents": "random"}, r'opponents: given "random"; expected a list, such as \["level=3"\]'),
+        ({"opponents": None}, "opponents: given null; expected a list"),
         ({"starts": []}, "starts: given none; expected at least one"),
         ({"opponents": [3]}, r"opponents\[0\]: is \"int\"; expected a method best_turn"),
         ({"render_mode": "human"}, 'given "human"; expected "ansi", "rgb_array", or None'),
