@@ -401,6 +401,23 @@ def test_a_valid_position_is_drawn_with_its_palette(post, game):
         assert (answer["palette"] is None) == (game not in GAMES)
 
 
+def test_a_view_of_tzolkin_is_edited_into_every_phase(post):
+    position = ai.new_game("tzolkin", players=3, seed=1)
+    position.push(position.legal_actions()[:1])
+    for viewer in (1, None):
+        seen = position.view(viewer).to_json()
+        for phase in ("turn", "placing", "picking", "advance", "over"):
+            answer = post("/api/edit", {"position": seen, "command": put("phase", phase)})
+            assert answer["picture"].startswith("<svg")
+
+
+def test_decisions_of_tzolkin_are_entered_in_their_order():
+    palette = editor_of(midgame("tzolkin")).palette(midgame("tzolkin") | {"pending": ["climb one", "build more"]})
+    (row,) = [one for group in palette["groups"] for one in group["controls"] if one["path"] == "pending"]
+    assert row["value"][0] == "climb one"  # it is due now
+    assert row["label"] == "To decide, the first one now"
+
+
 def test_the_text_of_a_position_has_short_lines_and_is_the_position(post):
     text = post("/api/draw", {"position": midgame("coatl")})["text"]
     assert 20 < text.count("\n") < 80

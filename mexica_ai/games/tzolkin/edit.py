@@ -55,7 +55,7 @@ class TzolkinEditor(Editor):
             number(fields, "teeth_corn", "Corn on the start space", 0, facts.LAST_DAY),
             number(fields, "placed", "Workers placed this turn", 0, facts.MAX_WORKERS),
             choice(fields, "last", "Last worker", self._last(fields)),
-            row(fields, "pending", "To decide, the last one first", facts.NUMBER_OF_DECISION, is_ordered=True),
+            row(fields, "pending", "To decide, the first one now", facts.NUMBER_OF_DECISION, is_ordered=True),
             flag(fields, "options.whole_points", "Final points for corn are rounded down"),
         ]
         harvest = [
@@ -71,7 +71,7 @@ class TzolkinEditor(Editor):
             row(fields, "skulls_placed", "Actions with a skull", range(1, facts.SKULL_ACTIONS + 1)),
         ]
         if fields["phase"] == "keep":
-            display.append(row(fields, "drawn", "Tiles drawn for idle workers", _wealth()))
+            display.append(row(fields, "drawn", "Tiles drawn for idle workers", _wealth(), is_ordered=True))
         found = [Group("Turn", turn), Group("Harvest tiles left", harvest), Group("Display", display)]
         return found + [
             Group(f"Seat {seat + 1}", self._seat(fields, f"seats[{seat}]"))

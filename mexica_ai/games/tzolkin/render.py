@@ -413,7 +413,8 @@ def outlook(data: JsonObject, number: int) -> list[str]:
 def feeding_cost(seat: JsonObject) -> int:
     """Return the corn that the next food day would take from the seat as it stands."""
     effects = [effect for name in seat["buildings"] for effect in BUILDINGS[name]["effects"]]
-    effects += [effect for name in seat["wealth"] for effect in WEALTH[name]["effects"]]
+    # An editor may show hidden tiles in any phase.
+    effects += [effect for name in seat["wealth"] if name != facts.HIDDEN for effect in WEALTH[name]["effects"]]
     free = sum(effect["workers"] for effect in effects if effect["do"] == "feed_free_workers")
     saved = sum(effect["corn"] for effect in effects if effect["do"] == "feed_discount_per_worker")
     cost: int = max(0, facts.CORN_PER_WORKER - saved) * max(0, seat["workers"] - free)
