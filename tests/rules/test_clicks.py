@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 import pytest
-from tzolkin_builder import build
+from mexica_builder import build as build_mexica
+from tzolkin_builder import build as build_tzolkin
 
 import mexica_ai as ai
 from mexica_ai.game import clicks, registry
@@ -49,6 +50,26 @@ def test_a_found_district_brings_its_points():
     position.push_action("found 12 O5")
     assert gain.words == f"{position.scores[0] - before[0]:g} points"
     assert gain.worth == position.scores[0] - before[0]
+
+
+# Eleven bridges: on D3, which can be turned, and on spaces of double canals, where they cannot.
+BRIDGED = ["D3", *(f"{column}3-{column}4" for column in "BFHJ"), *(f"{column}11-{column}12" for column in "BDFHJL")]
+
+
+def why_not(position, tool, target):
+    return [refusal.why for refusal in clicks.refusals(ai.Position.from_json(position), tool, [target])]
+
+
+def test_a_bridge_that_cannot_be_moved_says_why():
+    bridges = [f"{run.partition('-')[0]} ew" for run in BRIDGED]
+    position = build(canals=BRIDGED, bridges=bridges, pillis=["H11"], points=0)
+    for space in ("B3", "D3"):
+        assert why_not(position, "relocate", space) == ["it costs 1 action point; seat 0 has 0"]
+    assert why_not(position, "relocate", "H11") == ["the pilli of seat 0 is on H11"]
+    assert why_not(position, "relocate", "K9") == ["there is no bridge on K9"]
+    assert why_not(position | {"action_points": 1}, "relocate", "B3") == []
+    few = build(canals=BRIDGED, bridges=bridges[:10])
+    assert why_not(few, "relocate", "B3") == ["there are bridges left to build; only without any may one be relocated"]
 
 
 def test_walks_are_the_cheapest_and_can_be_played():

@@ -44,9 +44,10 @@ def meant(fields: JsonObject, tool: str, targets: Sequence[str]) -> list[str]:
             return [f"canal {first}"]
         case "bridge", []:
             return [f"bridge {first} {axis}" for axis in _AXES]
-        case "relocate", _:
-            ends = rest or [other["at"] for other in fields["bridges"] if other["at"] != first][:1] or [first]
-            return [f"relocate {first} {ends[0]} {axis}" for axis in _AXES]
+        case "relocate", []:
+            return [f"relocate {first} {to} {axis}" for to, axis in _sites(fields, first)]
+        case "relocate", [to, *_]:
+            return [f"relocate {first} {to} {axis}" for axis in _AXES]
         case "temple", []:
             return [f"temple {level} {first}"]
         case "found", []:
@@ -60,6 +61,16 @@ def meant(fields: JsonObject, tool: str, targets: Sequence[str]) -> list[str]:
 
 def _canal(*spaces: str) -> str:
     return "canal " + "-".join(sorted(spaces, key=parse_space))
+
+
+def _sites(fields: JsonObject, first: str) -> list[tuple[str, str]]:
+    """Return where a bridge can go; if nowhere, its own space, where it cannot be turned."""
+    axes = {bridge["at"]: bridge["axis"] for bridge in fields["bridges"]}
+    turned = [(first, axis) for axis in _AXES if axis != axes.get(first)]
+    dry = board.LAND.difference(map(parse_space, fields["canals"]))
+    free = [(space, axis) for space in fields["canals"] if space not in axes for axis in _AXES]
+    fitting = [(to, axis) for to, axis in free + turned if dry.issuperset(board.ramps(parse_space(to), axis))]
+    return fitting or turned
 
 
 def _sizes(fields: JsonObject, space: str) -> list[int]:
