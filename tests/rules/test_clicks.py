@@ -72,6 +72,13 @@ def test_a_bridge_that_cannot_be_moved_says_why():
     assert why_not(few, "relocate", "B3") == ["there are bridges left to build; only without any may one be relocated"]
 
 
+def test_a_step_that_is_too_dear_costs_what_a_step_costs():
+    position = build(pillis=["K6"], points=0)
+    assert why_not(position, "move", "K5") == ["it costs 1 action point; seat 0 has 0"]
+    assert why_not(position, "move", "K4") == ["it costs 5 action points; seat 0 has 0"]
+    assert why_not(position, "move", "L6") == ["the pilli of seat 1 is on L6"]
+
+
 def test_walks_are_the_cheapest_and_can_be_played():
     position = load("mexica")
     for walk in clicks.walks_of(position):

@@ -53,7 +53,10 @@ def meant(fields: JsonObject, tool: str, targets: Sequence[str]) -> list[str]:
         case "found", []:
             return [f"found {size} {first}" for size in _sizes(fields, first)]
         case "move", []:
-            return [f"{way} {first}" for way in ("teleport", "walk", "sail")]
+            pilli = fields["seats"][fields["to_move"]]["pilli"]
+            is_near = bool(pilli) and parse_space(first) in neighbours(parse_space(pilli))
+            ways = ("walk", "teleport", "sail") if is_near else ("teleport", "walk", "sail")
+            return [f"{way} {first}" for way in ways]
         case "place", []:
             return [f"place {first}"]
     return []
