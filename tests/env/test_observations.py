@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mexica_builder import build as mexica_position
 
 import mexica_ai as ai
 from cext.core.contract.game import CHANCE
@@ -88,6 +89,16 @@ def test_the_manual_has_the_schema(game):
         table = "\n".join(["| field | shape | scale | |", "| --- | --- | --- | --- |", *rows])
         assert f"Version {layout.version}, {layout.size:,} numbers.\n\n{table}\n" in text
     assert f"{game} {registry.get(game).rules.max_actions:,}" in text
+
+
+def test_water_next_to_an_action_of_mexica_is_that_of_canals_without_bridges():
+    canals = ["C5-D5", "F5-G5"]
+    position = ai.Position.from_json(mexica_position(canals=canals, bridges=["D5 ns"], pillis=["E6"]))
+    rows = action_schema("mexica").split(position.state.action_features())
+    water = dict(zip(position.state.legal_actions(), rows["water"], strict=True))
+    parse = registry.get("mexica").text.parse_action
+    # E5 is between D5, which has a bridge, and F5; B1 is on the coast.
+    assert [water[parse(action)] for action in ("walk E5", "canal B1", "canal B5")] == [1, 0, 1]
 
 
 def test_the_types_of_the_compiled_state_are_complete():

@@ -54,7 +54,7 @@ ACTIONS = Schema(
         Field("distance", (), "from the own pilli to its space, in rows and columns", 8),
         Field("in_district", (), "1 if its space is in the district of the own pilli"),
         Field("in_founded", (), "1 if its space is in a founded district"),
-        Field("water", (), "spaces next to it that are under water", 4),
+        Field("water", (), "canal spaces next to it that have no bridge; the lake does not count", 4),
         Field("buildings", (), "next to it", 4),
         Field("is_start", (), "1 for a starting space"),
         Field("is_ramp", (), "1 for a space next to the end of a bridge"),
