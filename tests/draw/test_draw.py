@@ -149,6 +149,21 @@ def test_the_winners_are_named(game):
     assert ">wins<" not in ai.load(MIDGAMES[game]).svg()
 
 
+@pytest.mark.parametrize(("game", "clock"), [("coatl", "round"), ("mexica", "round"), ("tzolkin", "day")])
+def test_the_title_of_a_turn_has_the_round_in_which_it_was_played(game, clock):
+    record = records_of(game)[0]
+    turned = 0
+    for index, turn in enumerate(record["turns"][:24]):
+        before, after = position_at(record, index), position_at(record, index + 1)
+        fields = before.to_json()
+        if before.is_chance or fields["phase"] in ("keep", "placement"):
+            continue
+        title = re.search("<title>(.*?)</title>", before.svg(turn=turn))[1]
+        assert f", {clock} {fields[clock]}, turn of seat {fields['to_move']}: " in title
+        turned += fields[clock] != after.to_json()[clock]
+    assert turned
+
+
 @pytest.mark.parametrize("game", ["coatl", "mexica"])
 def test_the_picture_of_the_last_turn_names_its_seat_if_that_wins(game):
     for seed in range(20):

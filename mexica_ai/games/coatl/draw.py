@@ -96,7 +96,7 @@ class _Picture(Canvas):
         self.winners = [] if state is None else [seat for seat, share in enumerate(state.returns()) if share]
 
     def title(self) -> str:
-        now = self.now
+        now = self.fields if self.turn else self.now  # a turn belongs to the round in which it began
         title = f"Coatl, {now.get('players')} players, round {now.get('round')}"
         if self.turn:
             turn = "; ".join(action for action, _ in self.turn)

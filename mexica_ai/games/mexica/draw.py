@@ -120,7 +120,7 @@ class _Picture:
         return group(parts, data_hint=name) if self.targets else "".join(parts)
 
     def title(self) -> str:
-        now = self.now
+        now = self.fields if self.turn else self.now  # a turn belongs to the round in which it began
         place = f"Mexica, {now['players']} players"
         if now["phase"] == "play":
             place += f", period {now['period']}, round {now['round']}"

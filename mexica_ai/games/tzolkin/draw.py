@@ -144,7 +144,7 @@ class _Picture(Canvas):
         return found
 
     def title(self) -> str:
-        now = self.now
+        now = self.fields if self.turn else self.now  # a turn belongs to the day on which it began
         title = f"Tzolk'in, {now.get('players')} players, day {now.get('day')}"
         if self.turn:
             turn = "; ".join(action for action, _ in self.turn)
