@@ -383,6 +383,7 @@ def test_pictures_are_those_of_the_goldens():
         assert picture + "\n" == (GOLDENS / f"{name}.svg").read_text(encoding="utf-8"), name
 
 
+@pytest.mark.real("processes")  # matplotlib may ask a program for fonts
 def test_a_png_is_the_golden_one():
     resvg = pytest.importorskip("resvg_py")
     assert resvg
