@@ -62,13 +62,13 @@ def why_not(position, tool, target):
 
 def test_a_bridge_that_cannot_be_moved_says_why():
     bridges = [f"{run.partition('-')[0]} ew" for run in BRIDGED]
-    position = build(canals=BRIDGED, bridges=bridges, pillis=["H11"], points=0)
+    position = build_mexica(canals=BRIDGED, bridges=bridges, pillis=["H11"], points=0)
     for space in ("B3", "D3"):
         assert why_not(position, "relocate", space) == ["it costs 1 action point; seat 0 has 0"]
     assert why_not(position, "relocate", "H11") == ["the pilli of seat 0 is on H11"]
     assert why_not(position, "relocate", "K9") == ["there is no bridge on K9"]
     assert why_not(position | {"action_points": 1}, "relocate", "B3") == []
-    few = build(canals=BRIDGED, bridges=bridges[:10])
+    few = build_mexica(canals=BRIDGED, bridges=bridges[:10])
     assert why_not(few, "relocate", "B3") == ["there are bridges left to build; only without any may one be relocated"]
 
 
@@ -134,7 +134,7 @@ def test_the_use_of_another_gear_says_what_it_brings_or_lets_choose():
 
 
 def gain_of(action, **position):
-    position = Position.from_json(build(**position))
+    position = Position.from_json(build_tzolkin(**position))
     gains = dict(zip(position.legal_actions(), clicks.gains_of(position), strict=True))
     return gains[action].words
 

@@ -5,6 +5,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from coatl_builder import build as build_coatl
+from coatl_builder import coatl, seat
 from mexica_builder import build as mexica_position
 from tzolkin_builder import build
 
@@ -111,7 +113,7 @@ def test_a_bridge_at_the_edge_of_the_board_would_end_in_the_lake(bridge):
         ("temple 1 T09", "Coatl 1 has no head"),
         ("keep", "the prophecies to keep were chosen before the first round"),
         ("end", "the turn has not begun; end ends one of drawing or building"),
-        ("pass", "a seat passes only where no action is possible, or in its last turn"),
+        ("pass", "a seat passes only where no action is possible, or in place of the second action of its last turn"),
         ("discard P00", "only the token future lets a seat discard a prophecy"),
     ],
 )
@@ -154,6 +156,41 @@ def test_reasons_of_rare_rules_of_coatl(change, action, why):
     data = ai.load(EXAMPLES / "coatl_midgame.json").to_json()
     change(data)
     assert f'"{action}" is not legal for seat 0 here: {why}' in refused(ai.Position.from_json(data), action)
+
+
+CLOSING = {"phase": "closing", "closing": 1, "tops": ("T13", "T14")}
+
+
+@pytest.mark.parametrize(
+    ("seats", "fields", "action", "why"),
+    [
+        ([{"tokens": ["perfect", "promise"]}, {"heads": "R"}], {"heads": "RR"}, "perfect head R",
+         "there is no head R in the bag"),
+        ([{"tokens": ["perfect", "promise"]}, {"bodies": "YYYYYYYY"},
+          {"coatls": [coatl("Y" * 10), coatl("YYRRKK")]}], {"bodies": ["YY", "KG"]}, "perfect body YR", ""),
+        ([{"tokens": ["perfect", "promise"]}, {"bodies": "YYYYYYYY"},
+          {"coatls": [coatl("Y" * 13), coatl("RKK")]}], {"bodies": ["YY", "KG"]}, "perfect body YY",
+         "there is no body YY in the bag"),
+        ([{"hand": ["P00"], "coatls": [coatl("YYYY", "ht")]}, {}], CLOSING, "close 1",
+         "Coatl 1 needs a prophecy before it is closed"),
+        ([{"hand": ["P00"], "coatls": [coatl("YYYY", "ht")]}, {}], CLOSING, "temple 1 T13",
+         "Coatl 1 needs a prophecy before it is closed"),
+        ([{"coatls": [coatl("YYYY", "ht", ["P00"])]}, {}], CLOSING, "temple 1 T14",
+         "Coatl 1 meets no requirement of T14"),
+        ([{"hand": ["P01"], "coatls": [coatl("YYYY", "ht", ["P00"]), coatl("RRRR")]}, {}], CLOSING, "play 2 P01",
+         "Coatl 1 is to be completed: by prophecies, then with a temple or without"),
+        ([{"bodies": "GG", "coatls": [coatl("Y" * 20 + "K" * 20 + "R" * 20 + "B" * 4)]}, {}], {}, "add 1 left G",
+         "Coatl 1 has 64 pieces, the most that it may have"),
+    ],
+)  # fmt: skip
+def test_reasons_of_positions_made_for_a_rule_of_coatl(seats, fields, action, why):
+    seats = [seat(**{"tokens": ["promise"], **one}, temples=[f"T0{number}"]) for number, one in enumerate(seats)]
+    position = ai.Position.from_json(build_coatl(*seats, **fields))
+    if why:
+        assert f'"{action}" is not legal for seat 0 here: {why}; expected ' in refused(position, action)
+    else:
+        assert action in position.legal_actions()
+        assert registry.get("coatl").why_illegal(position.state, action) == ""
 
 
 def test_a_card_in_hand_that_fits_lets_a_coatl_be_completed():

@@ -37,6 +37,13 @@ def num_dealt(seat: int) -> int:
     return 3 + seat
 
 
+def pieces_of(coatl: JsonObject) -> dict[str, str]:
+    """Return the colours of a position's Coatl by the kinds of `PARTS`."""
+    pieces = coatl["pieces"]
+    first, last = int(coatl["head"]), len(pieces) - coatl["tail"]
+    return {"heads": pieces[:first], "tails": pieces[last:], "bodies": pieces[first:last]}
+
+
 def _load() -> tuple[dict[str, JsonObject], dict[str, JsonObject], dict[str, str]]:
     data = json.loads((files("cext.games") / "coatl" / "cards.json").read_text(encoding="utf-8"))
     by_id = [{card["id"]: card for card in data[key]} for key in ("prophecy_cards", "temple_cards")]

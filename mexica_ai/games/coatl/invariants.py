@@ -169,7 +169,7 @@ class CoatlChecker(Checker):
         for index, seat in enumerate(self.seats):
             held = {part: Counter(seat["stored"][part]) for part in PARTS}
             for coatl in seat["coatls"]:
-                for part, pieces in _kinds(coatl).items():
+                for part, pieces in facts.pieces_of(coatl).items():
                     held[part].update(pieces)
             # Bodies come in pairs, and never leave a seat.
             if held["bodies"].total() % 2:
@@ -491,13 +491,6 @@ class CoatlChecker(Checker):
 
     def _add_ending(self, message: str, key: str = "") -> None:
         self.add(f"ending{key}", "ENDING_MISMATCH", message)
-
-
-def _kinds(coatl: JsonObject) -> dict[str, str]:
-    """Return the colours of a Coatl's pieces by kind."""
-    pieces = coatl["pieces"]
-    first, last = int(coatl["head"]), len(pieces) - coatl["tail"]
-    return {"heads": pieces[:first], "tails": pieces[last:], "bodies": pieces[first:last]}
 
 
 def _num_closed(seat: JsonObject) -> int:

@@ -5,21 +5,27 @@ A reason is a fact of the position that the rules forbid; the compiled rules alo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import TypeAlias
 
 from mexica_ai.game.messages import noted, say
 from mexica_ai.games.coatl.facts import (
     CAPACITY,
+    COLORS,
     HAND_LIMIT,
     KINDS,
     MAX_COATLS,
+    MAX_PIECES,
     MAX_PLAYED,
     MAX_UNFINISHED,
     PART_OF_KIND,
+    PIECES_A_COLOR,
     PROPHECIES,
     count_times,
+    pieces_of,
     prophecy_points,
+    temple_points,
 )
 from mexica_ai.games.coatl.shape import HIDDEN
 from mexica_ai.io.json_types import JsonObject
@@ -33,12 +39,12 @@ def why_illegal(data: JsonObject, action: str, is_legal: Callable[[JsonObject], 
     own, seat = data["seats"][data["to_move"]], data["to_move"]
     rule = _RULES.get(verb)
     if verb == "pass":
-        return "" if is_legal(data) else say("a seat passes only where no action is possible, or in its last turn")
-    return _other_phase(data, seat, verb) or (rule(data, own, seat, operands) if rule else "")
+        return "" if is_legal(data) else say(_NO_PASS)
+    return _other_phase(data, seat, verb, operands) or (rule(data, own, seat, operands) if rule else "")
 
 
-def _other_phase(data: JsonObject, seat: int, verb: str) -> str:
-    """Return why a verb does not belong to what the seat is doing, "" if it does."""
+def _other_phase(data: JsonObject, seat: int, verb: str, operands: list[str]) -> str:
+    """Return why a verb, or the Coatl that it names, does not belong to what the seat is doing, "" if it does."""
     match data["phase"]:
         case "keep" if verb != "keep":
             return say("the seats choose the prophecies that they keep first")
@@ -46,7 +52,7 @@ def _other_phase(data: JsonObject, seat: int, verb: str) -> str:
             return say("seat {seat} is drawing prophecies; end ends that", seat=seat)
         case "building" if verb not in ("start", "add", "play", "end"):
             return say("seat {seat} is building; end ends that", seat=seat)
-        case "closing" if verb not in ("play", "temple", "close"):
+        case "closing" if verb not in ("play", "temple", "close") or int(operands[0]) != data["closing"]:
             return say(
                 "Coatl {closing} is to be completed: by prophecies, then with a temple or without",
                 closing=data["closing"],
@@ -58,6 +64,7 @@ def _other_phase(data: JsonObject, seat: int, verb: str) -> str:
     return ""
 
 
+_NO_PASS = noted("a seat passes only where no action is possible, or in place of the second action of its last turn")
 _NOT_AT_FIRST = {
     "keep": noted("the prophecies to keep were chosen before the first round"),
     "discard": noted("only the token future lets a seat discard a prophecy"),
@@ -146,6 +153,8 @@ def _add(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> s
     side = {"left": "head", "right": "tail"}.get(end, end)
     if coatl[side]:
         return say("Coatl {number} has a {side} already", number=number, side=say(side))
+    if len(coatl["pieces"]) >= MAX_PIECES:
+        return say("Coatl {number} has {most} pieces, the most that it may have", number=number, most=MAX_PIECES)
     return "" if kind == "body" else _not_completed(coatl, own["hand"], number, kind, color)
 
 
@@ -189,6 +198,8 @@ def _temple(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -
         return problem
     if card not in own["temples"] and card not in [pile["top"] for pile in data["piles"]]:
         return say("{card} is neither on a pile nor in the hand of seat {seat}", card=card, seat=seat)
+    if not temple_points(card, coatl["pieces"]):
+        return say("Coatl {number} meets no requirement of {card}", number=number, card=card)
     return ""
 
 
@@ -203,7 +214,7 @@ def _not_complete(coatl: JsonObject, number: str) -> str:
     for end in ("head", "tail"):
         if not coatl[end]:
             return say("Coatl {number} has no {end}", number=number, end=say(end))
-    return ""
+    return "" if coatl["prophecies"] else say("Coatl {number} needs a prophecy before it is closed", number=number)
 
 
 def _token(name: str) -> _Rule:
@@ -214,7 +225,23 @@ def _token(name: str) -> _Rule:
 
 
 def _perfect(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
-    return _token("perfect")(data, own, seat, operands) or _no_room(own, seat, operands[1])
+    kind, piece = operands
+    if problem := _token("perfect")(data, own, seat, operands) or _no_room(own, seat, piece):
+        return problem
+    if Counter(piece) <= _in_bag(data, PART_OF_KIND[kind]):
+        return ""
+    return say("there is no {kind} {piece} in the bag", kind=kind, piece=piece)
+
+
+def _in_bag(data: JsonObject, part: str) -> Counter[str]:
+    """Return the pieces of a kind that are in the bag: those that are nowhere else."""
+    left = Counter(dict.fromkeys(COLORS, PIECES_A_COLOR[part]))
+    left.subtract("".join(data["supply"][part]))
+    for seat in data["seats"]:
+        left.subtract(seat["stored"][part])
+        for coatl in seat["coatls"]:
+            left.subtract(pieces_of(coatl)[part])
+    return left
 
 
 def _promise(data: JsonObject, own: JsonObject, seat: int, operands: list[str]) -> str:
