@@ -228,6 +228,37 @@ def test_who_closes_a_coatl_without_a_card_has_one_that_fits():
         assert len(hands) > 20
 
 
+def test_a_guess_of_a_view_is_drawn():
+    """A guess is the world that a search would deal with this seed, for every seat, and seeds give many hands."""
+    entries = json.loads((DATA / "perft" / "coatl.json").read_text())
+    (closing,) = [entry["position"] for entry in entries if entry["id"] == "closing, a prophecy is owed"]
+    for full in (midgame(), closing):
+        for viewer in range(full["players"]):
+            view, hands = Position.from_json(full).view(viewer), set()
+            for seed in range(100):
+                guess, dealt = view.guess(seed), view.state.copy()
+                dealt.determinize(viewer, seed)
+                assert guess.viewer is None
+                assert Position.from_json(guess.to_json()) == guess
+                assert guess.view(viewer) == view
+                assert all(guess.state.view_hash(seat) == dealt.view_hash(seat) for seat in range(view.players))
+                hands.add(str([seat["hand"] for seat in guess.to_json()["seats"]]))
+            assert len(hands) > 20
+
+
+def test_a_guess_has_the_memory_of_its_view():
+    data = midgame(to_move=1)
+    data["seats"][1]["tokens"], data["seats"][2]["tokens"] = ["perfect", "future"], ["perfect"]
+    position = Position.from_json(data)
+    for action in ("future", "reveal P23 P24 P25 P27 P29 P30", "discard P00", "discard P26", "end"):
+        position.push_action(action)
+    view = position.view(0)
+    assert view.to_json()["memory"] == ["unsure 1 P26", "discard 1 ?", "discard 1 ?"]
+    memories = {tuple(view.guess(seed).to_json()["memory"]) for seed in range(50)}
+    assert len(memories) > 10
+    assert all(guessed[0] == "unsure 1 P26" and "?" not in " ".join(guessed) for guessed in memories)
+
+
 def test_cards_that_all_have_seen_are_not_drawn():
     seats = midgame()["seats"]
     for seat in seats:

@@ -175,6 +175,18 @@ def test_a_view_does_not_guess_what_the_others_kept():
     assert position.view(0) == position
 
 
+def test_a_guess_of_a_view_is_drawn():
+    position = new_game("tzolkin", players=3, seed=5)
+    position.push(position.legal_actions()[0])
+    for viewer in range(3):
+        view, dealt = position.view(viewer), set()
+        for seed in range(20):
+            guess = view.guess(seed)
+            assert guess.view(viewer) == view
+            dealt.add(str([seat["dealt"] for seat in guess.to_json()["seats"]]))
+        assert len(dealt) == 20
+
+
 def test_another_seat_may_keep_whatever_a_view_allows():
     position = new_game("tzolkin", players=3, seed=3)
     dealt = position.to_json()["seats"][0]["dealt"]

@@ -17,8 +17,8 @@ from cext.games.coatl.hidden cimport hidden_determinize
 from cext.games.coatl.policy cimport policy_playout_action, policy_priors, policy_random_action
 from cext.games.coatl.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts_action, rules_apply_action,
                                      rules_draw_outcome, rules_legal_actions, rules_returns, rules_score)
-from cext.games.coatl.state cimport (CoatlStateC, state_check, state_check_name, state_current_player, state_describe,
-                                     state_fill, state_hash)
+from cext.games.coatl.state cimport (NO_SEAT, CoatlStateC, state_check, state_check_name, state_current_player,
+                                     state_describe, state_fill, state_hash)
 from cext.games.coatl.tensor cimport ACTION_SIZE, OBSERVATION_SIZE, tensor_observe, tensor_observe_actions
 from cext.games.coatl.weights cimport CoatlWeightsC
 
@@ -121,6 +121,13 @@ def state_to_fields(State owner not None):
     Raises TypeError for a state of another game.
     """
     return state_describe(_data(owner))
+
+
+def without_viewer(State owner not None):
+    """Return a copy of a view as a full `State`: what the viewer does not see is as it was dealt last."""
+    cdef CoatlStateC state = _data(owner)[0]
+    state.viewer = NO_SEAT
+    return state_wrap(GAME, &state)
 
 
 def draw_outcome(State owner not None, seed):

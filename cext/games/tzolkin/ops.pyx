@@ -15,9 +15,9 @@ from cext.games.tzolkin.hidden cimport hidden_deal_for, hidden_determinize
 from cext.games.tzolkin.policy cimport policy_priors, policy_random_action
 from cext.games.tzolkin.rules cimport (MAX_ACTIONS, MAX_GAME_LENGTH, rules_accepts_action, rules_apply_action,
                                        rules_draw_outcome, rules_has_answer, rules_legal_actions, rules_returns)
-from cext.games.tzolkin.state cimport (KEEP, KEEPING, TzolkinStateC, action_second_tile, action_tile, action_verb,
-                                       state_check, state_check_name, state_current_player, state_describe, state_fill,
-                                       state_hash)
+from cext.games.tzolkin.state cimport (KEEP, KEEPING, NO_SEAT, TzolkinStateC, action_second_tile, action_tile,
+                                       action_verb, state_check, state_check_name, state_current_player,
+                                       state_describe, state_fill, state_hash)
 from cext.games.tzolkin.tables cimport NUM_WEALTH
 from cext.games.tzolkin.tensor cimport ACTION_SIZE, OBSERVATION_SIZE, tensor_observe, tensor_observe_actions
 from cext.games.tzolkin.weights cimport TzolkinWeightsC
@@ -111,6 +111,13 @@ def state_from_fields(dict fields not None):
 def state_to_fields(State owner not None):
     """Return the position object of a `State`, in canonical order; the inverse of `state_from_fields`."""
     return state_describe(_data(owner))
+
+
+def without_viewer(State owner not None):
+    """Return a copy of a view as a full `State`: what the viewer does not see is as it was dealt last."""
+    cdef TzolkinStateC state = _data(owner)[0]
+    state.viewer = NO_SEAT
+    return state_wrap(GAME, &state)
 
 
 def is_answerable(State owner not None):

@@ -26,12 +26,11 @@ Bits that are not used are 0.
 """
 
 import functools
-import random
 from collections.abc import Iterable, Sequence
 
 from cext.core.contract.game import State
 from cext.games.coatl.observations import has_world
-from cext.games.coatl.ops import state_from_fields, state_to_fields
+from cext.games.coatl.ops import state_from_fields, state_to_fields, without_viewer
 from mexica_ai.game.text_forms import SPECTATOR, canonical_text, check_viewer, viewer_from_field, viewer_to_field
 from mexica_ai.games.coatl import facts
 from mexica_ai.games.coatl.deal import deal
@@ -443,22 +442,12 @@ def viewer(state: State) -> int | None:
     return viewer_from_field(state_to_fields(state)["viewer"])
 
 
-_MAX_WORLDS = 50  # tries
-
-
 def world_of(state: State, seed: int) -> State:
-    """Return a full position that agrees with a view; see `Views.world_of`.
-
-    It has no memory if that of the view leaves open which prophecies became hidden.
-    """
-    draws = random.Random(seed)
-    for _ in range(_MAX_WORLDS):
-        world = state.copy()
-        world.determinize(state_to_fields(state)["viewer"], draws.getrandbits(63))
-        fields = state_to_fields(world)
-        is_complete = all(face >= 0 for _, _, face in fields["memory"])
-        found = state_from_fields({**fields, "viewer": -1, "memory": fields["memory"] if is_complete else []})
-        # A seat that completes a Coatl holds a prophecy for it; no card of some views is one (NO_WORLD).
-        if found.current_player < 0 or found.legal_actions():
-            return found
+    """Return a full position that agrees with a view; see `Views.world_of`."""
+    world = state.copy()
+    world.determinize(state_to_fields(state)["viewer"], seed)
+    found = without_viewer(world)
+    # A seat that completes a Coatl holds a prophecy for it; no card of some views is one (NO_WORLD).
+    if found.current_player < 0 or found.legal_actions():
+        return found
     raise PositionError("position: no hand was found with which the seat to move can go on", reason="NO_WORLD")

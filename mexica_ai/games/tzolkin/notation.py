@@ -32,7 +32,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from cext.core.contract.game import State
-from cext.games.tzolkin.ops import is_answerable, state_from_fields, state_to_fields
+from cext.games.tzolkin.ops import is_answerable, state_from_fields, state_to_fields, without_viewer
 from mexica_ai.game.text_forms import SPECTATOR, canonical_text, check_viewer, viewer_from_field, viewer_to_field
 from mexica_ai.games.tzolkin import facts
 from mexica_ai.games.tzolkin.facts import BLOCKS, BUILDINGS, GEARS, MONUMENTS, PLACES, TEMPLES, TRACKS, WEALTH
@@ -461,4 +461,4 @@ def world_of(state: State, seed: int) -> State:
     """Return a full position that agrees with a view; see `Views.world_of`."""
     world = state.copy()
     world.determinize(state_to_fields(state)["viewer"], seed)
-    return state_from_fields({**state_to_fields(world), "viewer": -1})
+    return without_viewer(world)
