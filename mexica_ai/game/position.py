@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copyreg
+import random
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -261,7 +262,8 @@ class Position:
             raise SearchError("no random event is due here; expected one", reason="NO_CHANCE")
         self._check_no_spectator()
         if self.viewer is not None:
-            state.determinize(self.viewer, seed)
+            # By another seed than the outcome: the same numbers would draw what they have just dealt to a hand, or not.
+            state.determinize(self.viewer, random.Random(seed).getrandbits(63))
         action = self._game.draw_outcome(state, seed)
         text = self._game.text.format_action(action)
         state.apply(action)

@@ -1,12 +1,15 @@
 """Random events and views of `Position`, with Coatl, which has both."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from played_games import records_of
+from scipy.stats import chisquare
 
 import mexica_ai as ai
 from mexica_ai import GameOverError, IllegalActionError, NotationError, Position, PositionError, SearchError
+from mexica_ai.games.coatl import facts
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 (RECORD,) = records_of("coatl")
@@ -278,6 +281,25 @@ def test_what_is_drawn_in_a_view_owes_nothing_to_the_true_cards():
         for card in set(other["hand"]) - set(other["shown"])
     }
     assert any((event,) in drawn for event in unseen)
+
+
+def test_each_unseen_card_is_as_likely_to_be_drawn_in_a_view():
+    """What is dealt to the hidden hands first, with the same seed, has no influence."""
+    position, _ = before("deal")
+    view = position.view(position.to_json()["to_move"]).to_json()
+    assert "memory" not in view
+    seen = Counter([*view["display"], *view["discarded"]])
+    for own in view["seats"]:
+        seen.update([*own["hand"], *own["discarded"]])
+        seen.update(card for coatl in own["coatls"] for card in coatl["prophecies"])
+    unseen = Counter(facts.COPIES) - seen
+    as_seen, drawn = Position.from_json(view), Counter()
+    for seed in range(3000):
+        trial = as_seen.copy()
+        drawn[trial.draw(seed)[0].split()[1]] += 1
+    assert drawn.keys() == unseen.keys()
+    expected = [3000 * copies / unseen.total() for copies in unseen.values()]
+    assert chisquare([drawn[card] for card in unseen], expected).pvalue > 1e-3
 
 
 # --- searches
