@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pure_shown
 import pytest
+import tzolkin_builder
 from mexica_builder import build
 from servers import RunningServer
 
@@ -153,6 +154,16 @@ def test_the_effects_of_actions(game, turn, words):
         after = step.position.to_json()
         assert describe(before, after, 0) == expected, step.action
         before = after
+
+
+def test_the_start_space_of_tzolkin_is_no_gear():
+    position = ai.Position.from_json(tzolkin_builder.build(2, seats={0: {"corn": 5}}))
+    describe, found, before = registry.get("tzolkin").reasons.describe_effects, [], position.to_json()
+    for step in play_steps(position, "place tikal; place start; end"):
+        after = step.position.to_json()
+        found.append([words for words in describe(before, after, 0) if "gears" in words])
+        before = after
+    assert found == [["workers on the gears 0 to 1"], [], []]
 
 
 def test_effects_name_who_leads_and_what_a_tile_brings():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from mexica_ai.game.messages import say
 from mexica_ai.game.text_forms import listed
 from mexica_ai.games.tzolkin import render
-from mexica_ai.games.tzolkin.facts import BUILDINGS, FOOD_DAYS, MONUMENTS, TEMPLES, TRACKS, workers_out
+from mexica_ai.games.tzolkin.facts import BUILDINGS, FOOD_DAYS, MONUMENTS, TEMPLES, TRACKS, workers_on_gears
 from mexica_ai.io.json_types import JsonObject
 
 
@@ -41,7 +41,7 @@ def describe(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
         elif had and not has:
             lacks = render.feeding_cost(new) - new["corn"]
             found.append(say("now lacks {corn} corn for the next food day", corn=lacks))
-    out, was_out = (workers_out(fields, seat) for fields in (after, before))
+    out, was_out = (workers_on_gears(fields, seat) for fields in (after, before))
     if out != was_out:
         found.append(say("workers on the gears {old} to {new}", old=was_out, new=out))
     return found

@@ -103,10 +103,15 @@ def place_idle_workers(drawn: Sequence[str], number: int) -> tuple[dict[str, str
     return {gear: "".join(places) for gear, places in gears.items()}, taken
 
 
+def workers_on_gears(data: JsonObject, seat: int) -> int:
+    """Return how many workers of a seat are on the gears."""
+    number: int = sum(places.count(str(seat)) for places in data["gears"].values())
+    return number
+
+
 def workers_out(data: JsonObject, seat: int) -> int:
     """Return how many workers of a seat are on the gears and on the start space."""
-    on_gears: int = sum(places.count(str(seat)) for places in data["gears"].values())
-    return on_gears + int(data["start_space"] == seat)
+    return workers_on_gears(data, seat) + int(data["start_space"] == seat)
 
 
 def can_double(data: JsonObject, seat: int) -> bool:
