@@ -2,12 +2,14 @@
 
 import random
 import re
+from pathlib import Path
 
 import pytest
 
 import mexica_ai as ai
 from mexica_ai.game import registry
 from mexica_ai.game.entry import MENU
+from mexica_ai.game.messages import speaking
 
 GAMES = registry.names()
 TARGET = re.compile(r'data-target="([^"]*)"')
@@ -77,3 +79,13 @@ def test_a_walk_through_paths_plays_a_game(game):
             taken += 1
         position.push_action(*left)
     assert position.winners
+
+
+def test_a_free_advance_of_tzolkin_is_no_free_space():
+    game = registry.get("tzolkin")
+    fields = ai.load(Path(__file__).parents[2] / "examples" / "tzolkin_midgame.json").to_json()
+    with speaking("pt"):
+        space = game.picture.describe_targets(fields)["worker:tikal:0"]
+        labels = [game.picture.entry(action, fields).paths[-1] for action in ("research theology", "climb chaac")]
+    assert space.endswith(", livre")
+    assert labels == [f"{MENU}sem blocos"] * 2

@@ -42,14 +42,14 @@ def entry(action: str, fields: JsonObject) -> Entry:
         case (("beg" | "burn"), [temple]):
             return Entry(verb, (_temple(temple),))
         case "research", [track, *payment]:
-            paid = choice(_blocks(payment[0]) if payment else say("free"), " ".join(payment))
+            paid = choice(_blocks(payment[0]) if payment else say("without blocks"), " ".join(payment))
             return Entry("research", (Target(f"track:{track}", Kind.TECHNOLOGY, track), paid))
         case "build", [tile, *how]:
             return Entry("build", (Target(f"tile:{tile}", Kind.TILE, tile), choice(_way(how), " ".join(how))))
         case "climb", _:
             temples = [_temple(word) for word in words if word in facts.TEMPLES]
             payment = [word for word in words if word not in facts.TEMPLES]
-            terms = say("paid with {blocks}", blocks=_blocks(payment[0])) if payment else say("free")
+            terms = say("paid with {blocks}", blocks=_blocks(payment[0])) if payment else say("without blocks")
             terms = terms if len(temples) == 1 else say("both, {terms}", terms=terms)
             return Entry("climb", (*temples, choice(terms, " ".join(payment))))
         case (("take" | "harvest"), [what]):
