@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+import tzolkin_builder
 from mexica_builder import build
 
 from mexica_ai import Position, new_game
@@ -114,3 +115,26 @@ def test_nim():
         "  pile 2   0",
         "  pile 3  12  oooooooooooo",
     ]
+
+
+@pytest.mark.parametrize(
+    ("theology", "space", "words"),
+    [
+        (0, 2, "5C now, 7K in 2"),
+        (0, 3, "full now, 7K in 1"),
+        (1, 0, "4C now, 4C/5C in 1"),
+        (1, 3, "7K now, 7K/8K in 1"),
+        (1, 8, "11Q+/13Q+ now, any in 1"),
+        (1, 9, "any now"),
+        (1, 10, "any now"),
+    ],
+)
+def test_theology_reaches_the_action_ahead_in_chichen_itza(theology, space, words):
+    seats = {0: {"skulls": 1, "technologies": {"theology": theology}}}
+    gears = {"chichen_itza": "." * space + "0"}
+    position = Position.from_json(tzolkin_builder.build(2, gears=gears, seats=seats, skulls_placed=[3]))
+    assert f"chichen_itza {space}: {words}, " in str(position)
+    now = words.partition(" now")[0]
+    reached = {action.split()[3] for action in position.legal_actions() if len(action.split()) == 4}
+    assert len(reached) >= 1 or now == "full"
+    assert (reached == set("12456789")) == (now == "any")

@@ -396,18 +396,26 @@ def outlook(data: JsonObject, number: int) -> list[str]:
     entries = []
     for gear, gear_facts in GEARS.items():
         signs, free = pictures(data, gear), gear_facts["free_choice_from"]
+        if gear == facts.CHICHEN and data["seats"][number]["technologies"]["theology"]:
+            free -= 1  # the last space reaches the first of free choice
+            signs[:free] = [_either(*signs[space : space + 2]) for space in range(free)]
         for space, place in enumerate(data["gears"][gear]):
             if place != str(number):
                 continue
             ahead = range(space + 1, free)
             following = next((each for each in ahead if signs[each] != FULL), free)
-            coming = [(signs[each], each) for each in (space, following) if 0 < each < free]
+            coming = [(signs[each], each) for each in (space, following) if each < free and signs[each]]
             coming += [("any", max(space, free)), ("home", gear_facts["last_action"] + 1)]
             days = [f"{what} in {then - space}" if then > space else f"{what} now" for what, then in coming]
             entries.append(f"{gear} {space}: {', '.join(days)}")
     if data["start_space"] == number:
         entries.append("start space")
     return entries
+
+
+def _either(own: str, ahead: str) -> str:
+    """Return the sign of the actions that a worker reaches by theology: its own and the one ahead."""
+    return "/".join(sign for sign in (own, ahead) if sign not in ("", FULL)) or FULL
 
 
 def feeding_cost(seat: JsonObject) -> int:
