@@ -15,6 +15,8 @@ from mexica_ai.game.position import Position
 from mexica_ai.game.steps import Step, play_steps
 from mexica_ai.io.errors import MexicaAIError
 
+_MOST_ANSWERS = 40  # of those that a choice has, so many are tried
+
 
 def purposes(position: Position, turn: Sequence[str], line: Sequence[Sequence[str]] = ()) -> list[str]:
     """Return a clause about what each action of a turn is for, "" where nothing shows it.
@@ -80,7 +82,23 @@ def _needed_for(position: Position, turn: Sequence[str], index: int) -> int | No
     """Return the index of the first later action that is not legal without this one; None if there is none."""
     later = _first_illegal(position, turn, [index])
     # The end of a turn that must do something is not what its actions are for.
-    return None if later is None or _is_end(turn[later]) else later
+    if later is None or _is_end(turn[later]) or _is_only_owed(position, turn, index, later):
+        return None
+    return later
+
+
+def _is_only_owed(position: Position, turn: Sequence[str], index: int, later: int) -> bool:
+    """Return whether some answer was owed here, and another one makes the later action legal, too."""
+    if index == 0:
+        return False
+    now = position.copy()
+    if not _play(now, turn[:index], False) or any(map(_is_end, now.legal_actions())):
+        return False
+    for other in now.legal_actions()[:_MOST_ANSWERS]:
+        after = now.copy()
+        if other != turn[index] and _play(after, [other, *turn[index + 1 : later + 1]], later == len(turn) - 1):
+            return True
+    return False
 
 
 def _is_end(action: str) -> bool:

@@ -8,6 +8,7 @@ import random
 
 import pytest
 from played_games import records_of
+from tzolkin_builder import build
 
 import mexica_ai as ai
 from mexica_ai.analysis.purposes import purposes
@@ -48,6 +49,30 @@ def test_steps_of_a_founding_lead_to_it():
     turn = ["canal O5", "canal R9", "canal P8-Q8", "walk T7", "walk S7", "found 12 P5", "temple 2 P6", "end"]
     found = purposes(position, turn)
     assert found == ["needed for found 12 P5"] * 5 + [""] * 3
+
+
+@pytest.mark.parametrize(
+    ("turn", "found"),
+    [
+        (
+            ["pick palenque 3 3", "harvest wood", "pick yaxchilan 1 1", "end"],
+            ["needed for harvest wood", "", "", ""],
+        ),
+        (
+            ["pick palenque 3 3", "harvest wood", "pick tikal 2 2", "build a1_farm_one", "end"],
+            ["needed for build a1_farm_one"] * 3 + [""] * 2,
+        ),
+        (
+            ["pick chichen_itza 6 6", "take G", "climb chaac G", "pick yaxchilan 1 1", "end"],
+            ["needed for climb chaac G", "needed for climb chaac G", "", "", ""],
+        ),
+    ],
+)
+def test_an_answer_that_is_owed_is_not_needed_for_what_any_other_answer_allows(turn, found):
+    gears = {"palenque": "...0", "yaxchilan": ".0", "tikal": "..0", "chichen_itza": "......0"}
+    seats = {0: {"workers": 4, "skulls": 1, "technologies": {"theology": 2}}}
+    position = ai.Position.from_json(build(4, gears=gears, seats=seats, buildings=["a1_farm_one"]))
+    assert purposes(position, turn) == found
 
 
 def test_a_move_of_the_next_turn_is_a_reason():
