@@ -14,6 +14,7 @@ from mexica_ai.game.messages import say
 from mexica_ai.game.position import Position
 from mexica_ai.game.steps import Step, play_steps
 from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.io.json_types import JsonObject
 
 _MOST_ANSWERS = 40  # of those that a choice has, so many are tried
 
@@ -45,7 +46,25 @@ def purposes(position: Position, turn: Sequence[str], line: Sequence[Sequence[st
     if not following:
         return clauses
     serves = registry.get(position.game).reasons.serves
-    return [clause or serves(action, following[-1]) for action, clause in zip(turn, clauses, strict=True)]
+    befores, then = _fields_of(position, turn, following[:-1])
+    return [
+        clause or serves(action, following[-1], before, then)
+        for action, clause, before in zip(turn, clauses, befores, strict=True)
+    ]
+
+
+def _fields_of(
+    position: Position, turn: Sequence[str], between: Sequence[Sequence[str]]
+) -> tuple[list[JsonObject], JsonObject]:
+    """Return the JSON positions before each action of a turn, and that after it and the turns that follow."""
+    now, befores = position.copy(), []
+    for action in turn:
+        befores.append(now.to_json())
+        now.push_action(action)
+    for other in between:
+        for action in other:
+            now.push_action(action)
+    return befores, now.to_json()
 
 
 def _only_trades(step: Step, spends: Sequence[str]) -> bool:

@@ -303,11 +303,11 @@ class Reasons:
         corn, are shown anyway. Default: nothing.
     spends : tuple of str
         Keys of what actions cost, in the JSON position or in that of a seat, each a number. Default: none.
-    serves : (action, turn) -> str
+    serves : (action, turn, before, then) -> str
         What an action is for, as a clause such as ``for add 1 head K, expected in its next turn``, if the seat's next
         turn that a search expects, a sequence of actions, uses what the action took or placed; "" if it does not.
-        Needed only for what the rules alone do not show: whether later actions are legal without it is found anyway.
-        Default: nothing.
+        `before` and `then`: the positions before the action and that turn. Needed only for what the rules alone do not
+        show: whether later actions are legal without it is found anyway. Default: nothing.
     stocks : (state) -> dict, optional
         The part of the JSON position that has the keys of `spends`, where that is faster to make: it is asked for after
         each legal action. Default: the whole, `Text.format_position`.
@@ -316,7 +316,7 @@ class Reasons:
     why_illegal: Callable[[Fields, str, Callable[[Fields], bool]], str] = lambda fields, action, is_legal: ""
     describe_effects: Callable[[Fields, Fields, int], list[str]] = lambda before, after, seat: []
     spends: tuple[str, ...] = ()
-    serves: Callable[[str, Sequence[str]], str] = lambda action, turn: ""
+    serves: Callable[[str, Sequence[str], Fields, Fields], str] = lambda action, turn, before, then: ""
     stocks: Callable[[State], Fields] | None = None
 
 

@@ -129,13 +129,40 @@ def test_any_legal_turn_has_a_clause_for_each_action(game):
         (coatl.serves, "draw deck", ["play 2 P07", "end"], ""),
         (coatl.serves, "promise T03", ["temple 2 T03"], "temple 2 T03"),
         (coatl.serves, "end", ["end"], ""),
-        (tzolkin.serves, "place tikal", ["pick tikal 2 2", "end"], "pick tikal 2 2"),
+        (tzolkin.serves, "place tikal", ["pick tikal 4 4", "pick tikal 2 1", "end"], "pick tikal 2 1"),
+        (tzolkin.serves, "place tikal", ["pick tikal 4 4", "end"], ""),  # it is another worker
         (tzolkin.serves, "place tikal", ["pick uxmal 2 2", "end"], ""),
+        (tzolkin.serves, "place start", ["pick tikal 2 2", "end"], ""),
         (tzolkin.serves, "end", ["end"], ""),
     ],
 )
 def test_what_a_game_knows_of_its_actions(serves, action, turn, found):
-    assert serves(action, turn) == (f"for {found}, expected in its next turn" if found else "")
+    before, then = build(4, day=2, gears={"tikal": "1..0"}), build(4, day=3)  # as far as Tzolk'in asks
+    assert serves(action, turn, before, then) == (f"for {found}, expected in its next turn" if found else "")
+
+
+def test_a_placed_worker_is_for_the_action_that_it_reaches_itself():
+    claims = 0
+    for position, turn, line in turns_of("tzolkin"):
+        clauses = purposes(position, turn, line)
+        if not any(clause.startswith("for ") for clause in clauses):
+            continue
+        then = position.copy()
+        then.push(turn)
+        for other in line:
+            if then.to_move == position.to_move:
+                break
+            then.push(other)
+        days = then.to_json()["day"] - position.to_json()["day"]
+        now = position.copy()
+        for action, clause in zip(turn, clauses, strict=True):
+            before = now.to_json()
+            now.push_action(action)
+            if clause.startswith("for "):
+                _, _, gear, space, *_ = clause.split()
+                assert before["gears"][gear].index(".") == int(space.strip(",")) - days
+                claims += 1
+    assert claims > 5
 
 
 @pytest.mark.parametrize("game", ["mexica", "coatl", "tzolkin"])

@@ -40,7 +40,7 @@ def describe(before: JsonObject, after: JsonObject, seat: int) -> list[str]:
     return found
 
 
-def serves(action: str, turn: Sequence[str]) -> str:
+def serves(action: str, turn: Sequence[str], before: JsonObject, then: JsonObject) -> str:
     """Return what taking pieces or cards is for; see `Reasons.serves`."""
     verb, *words = action.split()
     for later in turn:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mexica_ai.game.messages import say
 from mexica_ai.game.text_forms import listed
-from mexica_ai.games.tzolkin import render
+from mexica_ai.games.tzolkin import facts, render
 from mexica_ai.games.tzolkin.facts import BUILDINGS, FOOD_DAYS, MONUMENTS, TEMPLES, TRACKS, workers_on_gears
 from mexica_ai.io.json_types import JsonObject
 
@@ -61,13 +61,14 @@ def _leaders(fields: JsonObject, temple: str) -> list[int]:
     return [seat for seat, step in enumerate(steps) if step == max(steps)]
 
 
-def serves(action: str, turn: Sequence[str]) -> str:
-    """Return what placing a worker is for: the action of its gear that is expected next; see `Reasons.serves`."""
+def serves(action: str, turn: Sequence[str], before: JsonObject, then: JsonObject) -> str:
+    """Return what placing a worker is for: the action that this worker is expected to do; see `Reasons.serves`."""
     verb, *words = action.split()
-    if verb != "place" or not words:
+    if verb != "place" or words == [facts.START]:
         return ""
+    (gear,) = words
+    space = before["gears"][gear].index(facts.FREE) + then["day"] - before["day"]  # the gears carry it on
     for later in turn:
-        kind, *operands = later.split()
-        if kind == "pick" and operands[:1] == words[:1]:
+        if later.split()[:3] == ["pick", gear, str(space)]:
             return say("for {action}, expected in its next turn", action=later)
     return ""
