@@ -172,6 +172,14 @@ def test_a_harvest_says_what_is_there_and_what_it_brings(corn, wood, own, brings
     assert gain_of("pick palenque 3 3", gears={"palenque": "...0"}, fields=fields, seats={0: own}) == brings
 
 
+def test_a_wealth_tile_of_another_seat_is_named_by_what_it_brings():
+    position = ai.new_game("tzolkin", seed=7, players=2)  # with all tiles in sight, as in an analysis
+    assert position.to_json()["seats"][1]["dealt"][0] == "w_uxm1"
+    others = [f"dealt:1:{tile}" for tile in position.to_json()["seats"][1]["dealt"][:2]]
+    (refusal,) = clicks.refusals(position, "keep", others)
+    assert refusal.why == '"5 corn and 1 stone, a step up in Chaac" was not dealt to seat 0'
+
+
 def test_a_seat_without_a_coatl_is_told_to_start_one():
     plain = registry.get("coatl").clicks.plain
     assert plain("seat 1 has no Coatl 1") == "there is no Coatl yet; start one first"

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from mexica_ai.game.contract import Clicks
 from mexica_ai.games.tzolkin import facts, gains
-from mexica_ai.games.tzolkin.facts import BUILDINGS, GEARS, MONUMENTS
+from mexica_ai.games.tzolkin.facts import BUILDINGS, GEARS, MONUMENTS, WEALTH
+from mexica_ai.games.tzolkin.words import wealth
 from mexica_ai.io.json_types import JsonObject
 
 _MOST_GEAR_ACTIONS = 5  # of a gear that others can name
@@ -72,12 +73,12 @@ def _picks(fields: JsonObject, workers: list[list[str]], uses: list[list[str]]) 
 _NAMES = {gear: gear.replace("_", " ").title() for gear in GEARS} | {
     tile: tile.partition("_")[2].replace("_", " ") for tile in (*BUILDINGS, *MONUMENTS)
 }
-_NAME = re.compile(r"\b(" + "|".join(sorted(_NAMES, key=len, reverse=True)) + r")\b")
+_NAME = re.compile(r"\b(" + "|".join(sorted((*_NAMES, *WEALTH), key=len, reverse=True)) + r")\b")
 
 
 def plain(words: str) -> str:
     """Return a reason with the names of gears and tiles as the picture has them; see `Clicks.plain`."""
-    return _NAME.sub(lambda match: _NAMES[match[1]], words)
+    return _NAME.sub(lambda match: _NAMES[match[1]] if match[1] in _NAMES else wealth(match[1]), words)
 
 
 CLICKS = Clicks(gains.gain, meant, plain)
