@@ -193,6 +193,33 @@ def test_a_failure_at_the_end_of_a_game_ends_a_search_with_an_evaluator():
         search.wait(20)
 
 
+@pytest.mark.parametrize("ends", ["in a thread", "in the evaluator"])
+def test_a_second_failure_is_not_raised_by_what_comes_next(ends):
+    caller, sizes = threading.get_ident(), []
+
+    class Failing(Nim):
+        def apply_action(self, state, action):
+            if threading.get_ident() != caller and sizes and ends == "in a thread":
+                raise ValueError("in a thread")
+            super().apply_action(state, action)
+
+        def scores(self, state):
+            if len(sizes) > 1:
+                raise ValueError("while leaves are backed up")
+            return super().scores(state)
+
+    def evaluator(rows):
+        sizes.append(len(rows))
+        if len(sizes) == 3:
+            raise ArithmeticError("in the evaluator")
+        return np.full((len(rows), 2), 0.5)
+
+    search = Search(nim_state(Failing), evaluator=evaluator, batch_size=4, threads=2)
+    with pytest.raises((ai.SearchError, ArithmeticError), match=ends):
+        search.run(iterations=200)
+    assert nim_state().legal_actions()
+
+
 def test_a_failure_leaves_nothing_to_other_games_and_threads():
     bad, good = nim_state(failing("legal_actions", 50)), nim_state()
     errors, results = [], []

@@ -20,5 +20,8 @@ cdef bint failure_hand_over(void** place) noexcept nogil
 # Releases what was handed over to `place`, if anything was.
 cdef void failure_forget(void** place) noexcept
 
-# Raises what was handed over to `place`, or else what is left to this thread; it is forgotten.
+# Releases what is left to this thread, if anything is: after another error, or it would be raised by the next call.
+cdef void failure_drop() noexcept
+
+# Raises what was handed over to `place`, or else what is left to this thread; both are forgotten.
 cdef int failure_raise(void** place=?) except -1

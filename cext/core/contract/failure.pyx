@@ -57,6 +57,13 @@ cdef void failure_forget(void** place) noexcept:
         Py_DECREF(<object><PyObject*>failure)
 
 
+cdef void failure_drop() noexcept:
+    cdef void* failure = left
+    failure_set(NULL)
+    if failure != NULL:
+        Py_DECREF(<object><PyObject*>failure)
+
+
 cdef int failure_raise(void** place=NULL) except -1:
     cdef void* failure = NULL
     if place != NULL:
@@ -64,6 +71,7 @@ cdef int failure_raise(void** place=NULL) except -1:
     if failure == NULL:
         failure = left
         failure_set(NULL)
+    failure_drop()
     if failure != NULL:
         error = <object><PyObject*>failure
         Py_DECREF(error)

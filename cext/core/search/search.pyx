@@ -11,7 +11,7 @@ from libc.string cimport memset
 from cext.core.search.atomics cimport (atomic_cas_u32, atomic_load_u32, atomic_load_u64, monotonic_s,
                                        semaphore_destroy, semaphore_init)
 from cext.core.search.evaluator cimport evaluator_form, evaluator_search
-from cext.core.contract.failure cimport failure_forget, failure_raise
+from cext.core.contract.failure cimport failure_drop, failure_forget, failure_raise
 from cext.core.contract.game cimport GameOps, State
 from cext.core.search.graph cimport (NO_NODE, GraphC, graph_expect, graph_find_or_add, graph_free, graph_init,
                                      graph_memory)
@@ -410,6 +410,7 @@ cdef class Search(TurnSearch):
         except BaseException:       # a signal's handler, or the evaluator, may raise anything
             team_join(&self._team)
             self._end(BY_STOP, monotonic_s())
+            failure_drop()
             raise
         finally:
             self._is_waited_for = False

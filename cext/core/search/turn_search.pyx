@@ -7,7 +7,7 @@ adds the search itself; ``turn_search.pxd`` declares the methods that it defines
 from libc.stdlib cimport free, malloc
 
 from cext.core.search.atomics cimport atomic_cas_u32, atomic_load_u32, monotonic_s
-from cext.core.contract.failure cimport failure_raise
+from cext.core.contract.failure cimport failure_drop, failure_raise
 from cext.core.contract.game cimport game_apply, game_require_seat
 from cext.core.contract.types cimport action_t
 from cext.core.learning.weights cimport weights_data
@@ -134,6 +134,9 @@ cdef class TurnSearch:
             self._is_waited_for = True
             try:
                 reason = self._search()
+            except BaseException:
+                failure_drop()
+                raise
             finally:
                 self._is_waited_for = False
                 self._end(reason, monotonic_s())
