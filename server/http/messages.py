@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from google.protobuf import json_format
+from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 
 from mexica_ai.io import strict
@@ -72,6 +73,7 @@ def read_query(query: bytes, kind: type[M]) -> M:
 
 
 def _message(value: dict[str, Any], kind: type[M], name: str) -> M:
+    _check_form(value, kind.DESCRIPTOR, "", name)
     message = kind()
     try:
         json_format.ParseDict(value, message)
@@ -80,6 +82,35 @@ def _message(value: dict[str, Any], kind: type[M], name: str) -> M:
     except (TypeError, ValueError, AttributeError, RecursionError):
         raise _wrong_type(name) from None
     return message
+
+
+def _check_form(value: dict[str, Any], kind: Descriptor, start: str, name: str) -> None:
+    """Refuse what the library lets pass: a field by both of its names, and an empty list or text for a message."""
+    fields = {key: field for field in kind.fields for key in (field.name, field.json_name)}
+    given: set[str] = set()
+    for key, item in value.items():
+        field = fields.get(key)
+        if field is None:
+            continue  # the library says which fields there are
+        path = f"{start}{field.name}"
+        if field.name in given:
+            problem = f"{start.rstrip('.') or name}: the key {strict.quote(field.json_name)} occurs twice in one object"
+            raise NotationError(f"{problem}; expected every key once", reason="DUPLICATE_KEY", path=path)
+        given.add(field.name)
+        inner = field.message_type
+        if item is None:
+            continue
+        is_map = inner is not None and inner.GetOptions().map_entry
+        if field.is_repeated and not isinstance(item, dict if is_map else list):
+            raise _wrong_type(path)
+        if inner is None or is_map:
+            continue
+        for index, entry in enumerate(item if field.is_repeated else [item]):
+            where = f"{path}[{index}]" if field.is_repeated else path
+            if isinstance(entry, dict):
+                _check_form(entry, inner, f"{where}.", name)
+            elif entry is not None:  # which the library refuses in a list
+                raise _wrong_type(where)
 
 
 def write(message: Message) -> str:
