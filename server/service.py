@@ -341,7 +341,7 @@ class EngineService(engine_pb2_grpc.EngineServiceServicer):
         config = self._config
         answer = engine_pb2.GetEngineInfoResponse(
             engine_version=self._engine_version,
-            default_time_s=config.default_time_s,
+            default_time_s=min(config.default_time_s, config.max_time_s),
             lowest_level=min(levels.LEVELS),
             highest_level=levels.HIGHEST,
             slots=config.slots,
