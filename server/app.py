@@ -19,7 +19,7 @@ from mexica_ai.io.errors import SearchError
 from mexica_ai.server import secret_files
 from mexica_ai.server.auth import RECHECK_S, AuthInterceptor, Certificates, Tokens
 from mexica_ai.server.concurrency import ConcurrencyInterceptor
-from mexica_ai.server.config import ServerConfig, format_address, refuse
+from mexica_ai.server.config import ServerConfig, format_address, is_loopback, refuse
 from mexica_ai.server.connections import CHECK_S, Connections, why_taken
 from mexica_ai.server.errors import RequestCheckInterceptor
 from mexica_ai.server.health import Health
@@ -142,7 +142,9 @@ class Server:
             The server cannot listen on an address.
         """
         config = self._config
-        if fault := why_taken(config.host, config.port):  # gRPC's core would say it in lines of its own
+        is_sure = not config.port and is_loopback(config.host)  # the system picks a free port
+        # gRPC's core would say it in lines of its own.
+        if fault := "" if is_sure else why_taken(config.host, config.port):
             raise OSError(f"cannot listen on {config.address}: {fault}")
         try:
             if self._certificates is None:

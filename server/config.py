@@ -89,7 +89,9 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
 
-    host: str = Field("127.0.0.1", pattern=_TEXT, json_schema_extra=_HOST_HELP, description="the address to listen on")
+    host: str = Field(
+        "127.0.0.1", min_length=1, pattern=_TEXT, json_schema_extra=_HOST_HELP, description="the address to listen on"
+    )
     port: int = Field(50051, ge=0, le=MAX_PORT, description="the port to listen on; 0: any that is free")
     threads: Threads = Field(
         DEFAULT_THREADS,

@@ -145,9 +145,7 @@ def network_of(address: str) -> str:
 
 
 def why_taken(host: str, port: int) -> str:
-    """Return why no server can listen on any address of a host now; empty if one can, or if the system picks a port."""
-    if port == 0:
-        return ""
+    """Return why no server can listen on any address of a host now; empty if one can."""
     fault = ""
     try:
         for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):

@@ -141,6 +141,14 @@ def test_defaults(start_server, nim):
     assert len(result.candidates) == 5
 
 
+@pytest.mark.parametrize(("default_time_s", "told"), [(0.02, 0.02), (5.0, 0.05)])
+def test_the_time_of_a_search_that_asks_for_none_is_told(start_server, nim, default_time_s, told):
+    server, search = start_server(default_time_s=default_time_s, max_time_s=0.05)
+    assert server.stub.GetEngineInfo(engine_pb2.GetEngineInfoRequest()).default_time_s == told
+    server.stub.BestTurn(engine_pb2.BestTurnRequest(position=wire.position_to_message(nim)))
+    assert search.limits[0].time_s == told
+
+
 def test_limits_are_capped(start_server, nim):
     server, search = start_server(max_time_s=0.05, memory_mb=33, threads=3, max_iterations=9, max_candidates=2)
     request = request_for(
@@ -802,13 +810,24 @@ def test_a_port_that_is_taken():
 
 
 @pytest.mark.real("ports")
+@pytest.mark.parametrize("port", [0, 50051])
+def test_an_address_that_is_not_of_this_machine(port, capfd):
+    async def start():
+        await Server(ServerConfig(host="192.0.2.1", port=port, insecure=True)).start()
+
+    with pytest.raises(OSError, match=f"^cannot listen on 192.0.2.1:{port}: Cannot assign requested address$"):
+        asyncio.run(start())
+    assert not capfd.readouterr().err
+
+
+@pytest.mark.real("ports")
 def test_two_servers_do_not_share_a_port(start_server):
     server, _ = start_server(port=0)
     with pytest.raises(OSError, match="cannot listen"):
         start_server(port=int(server.address.rpartition(":")[2]))
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org", ""])
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
 def test_other_than_loopback_is_refused(host):
     with pytest.raises(ai.SearchError, match="expected a loopback address") as caught:
         ServerConfig(host=host)

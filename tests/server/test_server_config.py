@@ -170,6 +170,7 @@ def test_what_is_printed_gives_the_same_configuration(toml):
         ("log_format", '"xml"', '"xml"', "one of text, json"),
         ("tokens_file", '""', '""', "the path of a file"),
         ("host", "[1]", "a list of 1 entries", "the name or the address"),
+        ("host", '""', '""', "the name or the address"),
         ("weights", '"a=b"', '"a=b"', 'a list such as ["strong=weights.json"]'),
         ("weights", "[1]", "1", "NAME=FILE, the name of 1 to 64 letters, digits and ._-"),
         ("weights", '["file"]', '"file"', "NAME=FILE"),
