@@ -220,8 +220,8 @@ def _add_restriction_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _option(text: str) -> tuple[str, float]:
-    found = re.fullmatch(r"([a-z_]+)=(-?[0-9.]+(?:e-?[0-9]{1,3})?)", text)
-    if found is None or found[2].count(".") > 1:
+    found = re.fullmatch(r"([a-z_]+)=(-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e-?[0-9]{1,3})?)", text)
+    if found is None:
         raise ValueError("the name of an option, =, and a number")
     return found[1], float(found[2])
 

@@ -58,6 +58,8 @@ def test_first_actions_options_and_reasons(client):
     assert f"- {first}" in text
     lines = client("analyze", MIDGAME, "--iterations", 100, "--explain", "--json").splitlines()
     assert json.loads(lines[-1])["explanation"]
+    client("best", MIDGAME, "--option", "exploration=.")
+    assert (client.code, "is not the name of an option, =, and a number" in client.err) == (2, True)
     client("best", MIDGAME, "--iterations", 100, "--option", "exploration=1")
     assert client.code == 2
     assert "lets requests set no option" in client.err
