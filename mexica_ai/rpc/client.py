@@ -33,10 +33,12 @@ from mexica_ai.io.errors import MexicaAIError, SearchError
 from mexica_ai.io.files import read_bytes
 from mexica_ai.io.strict import quote
 from mexica_ai.rpc import advice, failures, targets
-from mexica_ai.rpc.calls import Call, Calls, T
-from mexica_ai.v1 import engine_pb2_grpc
+from mexica_ai.rpc.calls import WAIT_S, Call, Calls, T
+from mexica_ai.v1 import engine_pb2, engine_pb2_grpc
 
 _UNREADABLE = "Exception deserializing response!"  # what grpc says of an answer that cannot be parsed
+# What grpc.aio says if a request of a stream cannot be sent, since the call has ended: its status is lost.
+_LOST = "Internal error from Core"
 # A server that vanishes without closing its connection (a power failure) ends its calls, which may have no deadline.
 KEEPALIVE = [
     ("grpc.keepalive_time_ms", 30_000),
@@ -249,9 +251,21 @@ class AsyncClient(_Connected):
 
     async def _failure(self, error: Any) -> MexicaAIError:
         """Return what `_error` does, which may ask the server what it speaks: not in this thread."""
+        if error.code() is grpc.StatusCode.INTERNAL and error.details() == _LOST:
+            return await self._why_lost()
         if error.code() is not grpc.StatusCode.UNAVAILABLE:
             return self._error(error)
         return await asyncio.to_thread(self._error, error)
+
+    async def _why_lost(self) -> MexicaAIError:
+        """Return why a call has ended whose status is lost: what the server says to another one, if it refuses it."""
+        request = engine_pb2.ListGamesRequest()
+        try:
+            await self._service.ListGames(request, timeout=WAIT_S, metadata=self._metadata)
+        except grpc_aio.AioRpcError as error:
+            return await self._failure(error)
+        problem = "the call has ended before all requests were sent; expected those without an answer again"
+        return SearchError(f"server {self._name}: UNAVAILABLE: {problem}", reason="UNAVAILABLE")
 
     async def _stream(self, call: Call[T]) -> AsyncGenerator[T, None]:
         running = self._stub(call)(call.request, timeout=call.timeout_s, metadata=self._metadata)

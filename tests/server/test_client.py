@@ -344,6 +344,46 @@ def test_the_server_allows_the_pings_of_the_clients():
     assert ours["grpc.http2.max_pings_without_data"] == 0  # by default a call has two pings
 
 
+# ---- a call that ends while requests are sent
+
+
+class LostStatus:
+    """The service of an `AsyncClient` whose call BestTurns ends as grpc.aio ends it now and then."""
+
+    def __init__(self, service):
+        self.ListGames = service.ListGames
+
+    def BestTurns(self, requests, **kwargs):  # noqa: N802
+        return self
+
+    def cancel(self):
+        return False
+
+    async def __aiter__(self):
+        raise grpc.aio.AioRpcError(
+            grpc.StatusCode.INTERNAL, grpc.aio.Metadata(), grpc.aio.Metadata(), details="Internal error from Core"
+        )
+        yield
+
+
+@pytest.mark.parametrize(("token", "reason"), [("x" * 16, "WRONG_TOKEN"), ("t" * 16, "UNAVAILABLE")])
+def test_a_status_that_grpc_has_lost_is_no_bug_of_the_server(tmp_path, nim, token, reason):
+    (tmp_path / "tokens").write_text(f"me {'t' * 16}")
+
+    async def ask():
+        async with AsyncClient(server.address, token=token) as client:
+            with contextlib.suppress(ai.SearchError):
+                await client.list_games()  # connects
+            client._service = LostStatus(client._service)
+            return [one async for one in client.best_turns([nim])]
+
+    server = RunningServer(None, tokens_file=str(tmp_path / "tokens"))
+    with pytest.raises(ai.SearchError) as caught:
+        asyncio.run(ask())
+    assert caught.value.reason == reason
+    server.close()
+
+
 # ---- what cannot be sent, and answers that cannot be read
 
 
