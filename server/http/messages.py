@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from google.protobuf import json_format
-from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
 
 from mexica_ai.io import strict
@@ -84,7 +83,7 @@ def _message(value: dict[str, Any], kind: type[M], name: str) -> M:
     return message
 
 
-def _check_form(value: dict[str, Any], kind: Descriptor, start: str, name: str) -> None:
+def _check_form(value: dict[str, Any], kind: Any, start: str, name: str) -> None:
     """Refuse what the library lets pass: a field by both of its names, and an empty list or text for a message."""
     fields = {key: field for field in kind.fields for key in (field.name, field.json_name)}
     given: set[str] = set()
