@@ -14,6 +14,7 @@ import functools
 import json
 import os
 import re
+import ssl
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator
 from importlib import resources
@@ -309,17 +310,38 @@ def _credentials(
     """Return the credentials of a channel with TLS, or None for one without; files are read now."""
     if root_certificates is None or root_certificates is False:
         if certificate is not None or key is not None:
-            raise SearchError(
-                "certificate: given without root_certificates; expected both, or True for those of gRPC",
-                reason="INVALID_CONFIG",
-                path="certificate",
+            problem = (
+                "given without root_certificates; expected both, or True for those of gRPC (--tls-ca FILE, or --tls)"
             )
+            raise _unusable("certificate", problem)
         return None
-    return grpc.ssl_channel_credentials(
-        None if root_certificates is True else read_bytes(root_certificates),
-        None if key is None else read_bytes(key),
-        None if certificate is None else read_bytes(certificate),
-    )
+    if (certificate is None) != (key is None):
+        name, other = ("certificate", "key") if key is None else ("key", "certificate")
+        raise _unusable(name, f"given without {other}; expected both (--tls-certificate, --tls-key)")
+    roots = None if root_certificates is True else read_bytes(root_certificates)
+    pair = [None if path is None else read_bytes(path) for path in (key, certificate)]
+    # Now, for gRPC would say of each call only that it has created no handshaker.
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    try:
+        if roots is not None:
+            context.load_verify_locations(cadata=roots.decode("ascii", "ignore"))
+    except (OSError, ValueError):
+        given = f"given {quote(os.fsdecode(cast('str', root_certificates)))}"
+        problem = f"{given}, which holds no certificate; expected a PEM file"
+        raise _unusable("root_certificates", problem) from None
+    if certificate is None or key is None or not (os.path.isfile(certificate) and os.path.isfile(key)):
+        return grpc.ssl_channel_credentials(roots, *pair)  # a pipe cannot be read twice
+    try:
+        context.load_cert_chain(certificate, key, password=lambda: "")
+    except (OSError, ValueError):
+        given = f"given {quote(os.fsdecode(key))} for {quote(os.fsdecode(certificate))}"
+        problem = f"{given}; expected PEM files of a certificate and, without a password, of its private key"
+        raise _unusable("key", problem) from None
+    return grpc.ssl_channel_credentials(roots, *pair)
+
+
+def _unusable(name: str, problem: str) -> SearchError:
+    return SearchError(f"{name}: {problem}", reason="INVALID_CONFIG", path=name)
 
 
 def _options(target: str, authority: str | None, has_tls: bool, is_direct: bool) -> list[tuple[str, Any]]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import grpc
 import pytest
+from certificates import make_certificate
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from servers import IdleSearch, RunningServer
 
@@ -122,7 +123,9 @@ def test_files_of_a_client_are_bytes_and_no_standard_input(tmp_path, monkeypatch
     with pytest.raises(ai.NotationError, match="cannot read -: No such file") as caught:
         Client("127.0.0.1:1", root_certificates="-")
     assert caught.value.reason == "UNREADABLE_FILE"
-    (tmp_path / "ca.pem").write_bytes("Größe\n".encode("latin-1"))  # what stands around a certificate
+    make_certificate(tmp_path, "ca")
+    around = "Größe\n".encode("latin-1")
+    (tmp_path / "ca.pem").write_bytes(around + (tmp_path / "ca.pem").read_bytes())
     Client("127.0.0.1:1", root_certificates="ca.pem").close()
 
 

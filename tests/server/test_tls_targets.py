@@ -4,6 +4,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -131,6 +132,45 @@ def test_what_is_no_name(authority):
     ) as caught:
         Client("127.0.0.1:1", root_certificates=True, authority=authority)
     assert (caught.value.reason, caught.value.path) == ("INVALID_CONFIG", "authority")
+
+
+@pytest.mark.parametrize(
+    ("roots", "certificate", "key", "path"),
+    [
+        ("token", None, None, "root_certificates"),
+        ("server.key", None, None, "root_certificates"),
+        ("server.pem", "server.pem", None, "certificate"),
+        ("server.pem", None, "server.key", "key"),
+        ("server.pem", "server.pem", "other.key", "key"),
+        ("server.pem", "server.key", "server.pem", "key"),
+        (None, "server.pem", "server.key", "certificate"),
+    ],
+)
+def test_files_of_a_client_that_cannot_be_used(folder, capfd, roots, certificate, key, path):
+    make_certificate(folder, "other")
+    given = {"root_certificates": roots, "certificate": certificate, "key": key}
+    files = {name: None if file is None else folder / file for name, file in given.items()}
+    for make in (Client, AsyncClient):
+        with pytest.raises(ai.SearchError, match=f"^{path}: given ") as caught:
+            make("127.0.0.1:1", **files)
+        assert (caught.value.reason, caught.value.path) == ("INVALID_CONFIG", path)
+    flags = zip(("--tls-ca", "--tls-certificate", "--tls-key"), files.values(), strict=True)
+    given = [text for flag, file in flags if file for text in (flag, str(file))]
+    assert main(["client", "games", "--server", "127.0.0.1:1", *given]) == 2
+    assert capfd.readouterr().err.startswith(f"mexica-ai: error: {path}: ")
+
+
+def test_files_of_a_client_may_be_pipes(folder):
+    pair = {name: (folder / f"server.{end}").read_bytes() for name, end in (("certificate", "pem"), ("key", "key"))}
+    with contextlib.ExitStack() as stack:
+        paths = {}
+        for name, content in pair.items():
+            reader, writer = os.pipe()
+            stack.callback(os.close, reader)
+            os.write(writer, content)
+            os.close(writer)
+            paths[name] = f"/dev/fd/{reader}"
+        Client("127.0.0.1:1", root_certificates=folder / "server.pem", **paths).close()
 
 
 @ports
