@@ -35,7 +35,7 @@ JSON, LINES, EVENTS = "application/json", "application/x-ndjson", "text/event-st
 TIMEOUT_HEADER = "request-timeout"
 SMALL_BYTES = 1 << 14  # largest JSON that the event loop itself reads or writes, in 2 to 4 ms
 _METADATA = ("authorization", "traceparent", "tracestate")  # headers that a call gets
-_NUMBER = re.compile(r"\d{1,12}(\.\d{1,12})?", re.ASCII)
+_NUMBER = re.compile(r"\d{1,12}(\.\d{1,30})?", re.ASCII)  # programs print as many digits as 0.30000000000000004
 
 
 class Method(NamedTuple):

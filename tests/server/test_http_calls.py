@@ -310,6 +310,7 @@ def test_faults_of_requests_name_their_place(http, path, body, status, reason, f
         ),
         ("GET", "/v1/games", {"request-timeout": "-1"}, 400, "BAD_VALUE"),
         ("GET", "/v1/games", {"request-timeout": "0"}, 400, "BAD_VALUE"),
+        ("GET", "/v1/games", {"request-timeout": "0." + "0" * 30 + "1"}, 400, "BAD_VALUE"),
         ("GET", "/v1/games", {"request-timeout": "1e99"}, 400, "BAD_VALUE"),
         ("GET", "/v1/games", {"host": "evil.example"}, 421, "WRONG_HOST"),
         ("GET", "/healthz", {"host": "localhost.evil.example:80"}, 421, "WRONG_HOST"),
@@ -386,6 +387,11 @@ def test_calls_of_both_doors_count_as_those_of_one_caller(start_server):
         assert http.get("/v1/games", headers=bearer(OTHER)).status_code == 200
     grpc_call.cancel()
     search.await_end()
+
+
+@pytest.mark.parametrize("given", ["20", "20.50", str(20.1 + 0.2), str(20 + 1 / 3)])
+def test_numbers_as_programs_print_them(http, given):
+    assert http.get("/v1/games", headers={"request-timeout": given}).status_code == 200
 
 
 def test_a_deadline_bounds_the_search(start_server):
