@@ -269,7 +269,8 @@ def _make_door(
 def _connection_options(config: ServerConfig) -> list[tuple[str, int]]:
     """Return gRPC's options for connections; connections that are too old end when their calls have ended."""
     return [
-        ("grpc.max_concurrent_streams", config.max_streams_per_connection),
+        # One more for the watch of health that clients with the published service config keep.
+        ("grpc.max_concurrent_streams", config.max_streams_per_connection + 1),
         ("grpc.max_connection_age_ms", min(MAX_INT32, int(1000 * config.max_connection_age_s))),
         ("grpc.max_connection_idle_ms", min(MAX_INT32, int(1000 * config.max_connection_idle_s))),
     ]

@@ -820,6 +820,21 @@ def test_an_address_that_is_not_of_this_machine(port, capfd):
     assert not capfd.readouterr().err
 
 
+def test_one_call_a_connection_beside_the_watch_of_health(start_server, nim):
+    server, search = start_server(max_streams_per_connection=1)
+    with Client(server.address) as client, ThreadPoolExecutor(1) as pool:
+        assert client.list_games(timeout_s=20)  # after the health is known, which takes a stream for good
+        stop = ai.Stop()
+        searching = pool.submit(client.best_turn, nim, time_s=LONG_S, stop=stop)
+        search.await_start()
+        with pytest.raises(ai.SearchError, match="DEADLINE_EXCEEDED"):
+            client.list_games(timeout_s=0.2)
+        stop.set()
+        with pytest.raises(ai.SearchError, match="CANCELLED"):
+            searching.result()
+        assert client.list_games(timeout_s=20)
+
+
 @pytest.mark.real("ports")
 def test_two_servers_do_not_share_a_port(start_server):
     server, _ = start_server(port=0)
