@@ -147,6 +147,7 @@ def run(args: argparse.Namespace) -> int:
             raise NotationError(f"seat {seat}: the game has seats 0 to {position.players - 1}", reason="BAD_USAGE")
     if both := set(persons) & set(chosen):
         raise NotationError(f"seat {min(both)}: given to a person and to an engine", reason="BAD_USAGE")
+    specs = _engine_specs(args, position, persons, chosen)
     record = args.record or _new_name(position.game)
     if problem := files.problem_of(record):
         advice = "" if args.record else "; expected a folder of yours, or --record FILE"
@@ -161,7 +162,6 @@ def run(args: argparse.Namespace) -> int:
             f"--record: {record!r} holds more than the record of the game that goes on would; expected a new file",
             reason="BAD_USAGE",
         )
-    specs = _engine_specs(args, position, persons, chosen)
     with contextlib.ExitStack() as stack:
         engines = {}
         for seat, spec in specs.items():
@@ -252,7 +252,14 @@ def _new_name(game: str) -> str:
     folder = _folder()
     with contextlib.suppress(OSError):  # the file cannot be written either, and that error says what to do
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return str(folder / f"{game}-{datetime.datetime.now():%Y%m%d-%H%M%S}.json")
+    stem = f"{folder / game}-{datetime.datetime.now():%Y%m%d-%H%M%S}"
+    for number in itertools.count(1):
+        name = f"{stem}{f'-{number}' if number > 1 else ''}.json"
+        with contextlib.suppress(FileExistsError):  # of a game that began in the same second
+            with contextlib.suppress(PermissionError, FileNotFoundError):  # as above
+                os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+            break
+    return name
 
 
 def _last_game() -> str:

@@ -524,6 +524,10 @@ def test_a_game_without_a_file_is_kept_where_it_litters_no_folder(tmp_path, monk
     assert "forfeit" in json.loads(resigned)
     assert "no unfinished game is kept" in run([], "--last")[1]
     assert kept.read_text() == resigned
+    at_once = [run(["quit"], *NIM)[0] for _ in range(5)]  # most of them in one second
+    assert at_once == [0] * 5
+    games = [path for path in kept.parent.iterdir() if path.name.startswith("nim-")]
+    assert len(games) == 6
     monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.setattr(Path, "expanduser", lambda path: (_ for _ in ()).throw(RuntimeError("no home")))
     assert "expected --record FILE" in run([], *NIM)[1]
