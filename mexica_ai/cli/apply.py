@@ -54,6 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
+    if args.seed is not None and not args.draw:
+        raise NotationError("--seed: needs --draw, which draws the events", reason="BAD_USAGE")
     start = common.read_position(args.position)
     position = start.copy()
     steps: list[Step] = []

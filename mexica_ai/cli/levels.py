@@ -17,7 +17,7 @@ from mexica_ai.engines.specs import parse_spec
 from mexica_ai.game import registry
 from mexica_ai.game.records import parse_record, replay
 from mexica_ai.io import files, terminal
-from mexica_ai.io.errors import MexicaAIError
+from mexica_ai.io.errors import MexicaAIError, NotationError
 
 DESCRIPTION = """\
 List the levels of play of a game: their names, how they play, for whom they
@@ -43,7 +43,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--records", nargs="+", default=[], metavar="FILE", help="files of own games, in their order")
     parser.add_argument(
         "--player",
-        default=PERSON,
         metavar="NAME",
         help=f"what the records' engines call the person (default: {PERSON}, as `play` does)",
     )
@@ -56,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
-    results = list(_results(args.records, args.player))
+    if args.player is not None and not args.records:
+        raise NotationError("--player: needs --records, the games to count", reason="BAD_USAGE")
+    results = list(_results(args.records, PERSON if args.player is None else args.player))
     found = next_level(results, args.game) if args.records else None
     rows = statistics(results)
     if args.json:

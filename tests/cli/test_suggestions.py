@@ -88,6 +88,8 @@ def test_keys_of_a_configuration(said, tmp_path):
     [
         (["best", MEXICA, "more"], 'error: "more" is more than was expected (see `mexica-ai best --help`)'),
         (["apply", MEXICA], 'TURN is missing; expected actions joined by "; "'),
+        (["apply", MEXICA, "end", "--seed", "3"], "--seed: needs --draw, which draws the events"),
+        (["levels", "nim", "--player", "Ann"], "--player: needs --records, the games to count"),
         (["apply", MEXICA, "walk T7, walk S7"], '; actions are joined by "; "'),
         (["apply", MEXICA, "canal a1"], "expected the form canal C5 or canal C5-D5, in capitals"),
         (["show", COATL, "--viewer", "3"], "--viewer: given 3; expected a seat from 0 to 1"),
