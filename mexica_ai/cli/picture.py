@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mexica_ai.cli import common
 from mexica_ai.draw.palette import THEMES
-from mexica_ai.draw.png import MAX_SCALE, to_png
+from mexica_ai.draw.png import MAX_SCALE, MIN_SCALE, to_png
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import NotationError, SearchError
 
@@ -39,7 +39,7 @@ def _add_style(group: argparse._ArgumentGroup) -> None:
         type=common.argument(_scale),
         default=1.0,
         metavar="X",
-        help=f"pixels of a PNG per unit of the picture, at most {MAX_SCALE:g} (default: 1)",
+        help=f"pixels of a PNG per unit of the picture, {MIN_SCALE:g} to {MAX_SCALE:g} (default: 1)",
     )
 
 
@@ -48,8 +48,8 @@ def _scale(text: str) -> float:
         value = float(text)
     except ValueError:
         value = 0.0
-    if not 0 < value <= MAX_SCALE:
-        raise ValueError(f"a number above 0, at most {MAX_SCALE:g}")
+    if not MIN_SCALE <= value <= MAX_SCALE:
+        raise ValueError(f"a number from {MIN_SCALE:g} to {MAX_SCALE:g}")
     return value
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from mexica_ai.cli import common
 from mexica_ai.cli.annotate import add_turns_option, turn_indices
 from mexica_ai.draw import animation
+from mexica_ai.engines import specs
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
@@ -50,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def _seconds(text: str) -> float:
     low, high = animation.MIN_SECONDS, animation.MAX_SECONDS - LAST_SECONDS
     try:
-        value = float(text)
+        value = specs.seconds(text)
     except ValueError:
         value = -1.0
     if not low <= value <= high:

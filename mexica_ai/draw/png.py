@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 from importlib import resources
 
-MAX_SCALE = 8.0
+MIN_SCALE, MAX_SCALE = 0.02, 8.0  # with less, the smallest pictures have no pixel
 _FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")
 
 
@@ -17,7 +17,7 @@ def to_png(svg: str, scale: float = 1.0) -> bytes:
     svg : str
         A picture of this package.
     scale : float
-        Pixels per unit, above 0, at most 8.
+        Pixels per unit, 0.02 to 8.
 
     Raises
     ------
@@ -26,8 +26,8 @@ def to_png(svg: str, scale: float = 1.0) -> bytes:
     ValueError
         The scale is out of range.
     """
-    if not 0 < scale <= MAX_SCALE:
-        raise ValueError(f"scale: given {scale}; expected a number above 0, at most {MAX_SCALE:g}")
+    if not MIN_SCALE <= scale <= MAX_SCALE:
+        raise ValueError(f"scale: given {scale}; expected a number from {MIN_SCALE:g} to {MAX_SCALE:g}")
     try:
         import resvg_py
     except ModuleNotFoundError as error:

@@ -158,6 +158,9 @@ def test_a_game_as_a_series_and_as_one_picture(said, place):
     with Image.open(place / "a.gif") as image:
         assert (image.size[0], image.n_frames) == (200, number + 1)
     assert f"{number + 1} pictures written to all\n{number + 1} frames, 0.0 MB: a.gif\n" == out
+    assert said("show", "record.json", "--gif", "fast.gif", "--width", 200, "--seconds", "250ms")[0] == 0
+    with Image.open(place / "fast.gif") as image:
+        assert image.info["duration"] == 250
     code, _, err = said("show", "record.json", "--gif", "/dev/full", "--width", 200)
     assert (code, err) == (1, "mexica-ai: error: --gif: cannot write '/dev/full': No space left on device\n")
     code, out, _ = said("show", "record.json", "--svg-series", "some", "--turns", 2)

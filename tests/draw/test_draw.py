@@ -456,7 +456,8 @@ def test_the_commands_write_png(tmp_path, capsys):
     [
         (["show", "--play", "walk T7"], "--play: needs --svg or --png"),
         (["show", "--svg", "/no/folder/x.svg"], "there is no folder"),
-        (["show", "--png", "x.png", "--scale", "9"], "a number above 0, at most 8"),
+        (["show", "--png", "x.png", "--scale", "9"], "a number from 0.02 to 8"),
+        (["show", "--png", "x.png", "--scale", "0.001"], "a number from 0.02 to 8"),
         (["analyze", "--iterations", "5", "--plot", "x.pdf"], "ends in .svg or .png"),
     ],
 )
