@@ -22,6 +22,8 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 _SEAT_MARKS = "▲●■◆"
 _SEAT_COLORS = (91, 94, 32, 33)  # red, blue, green, yellow
 _PLAIN = dict(zip("▲●■◆△≈║═·±→", ["A", "B", "C", "D", "N", "~", "|", "=", ".", "+-", "->"], strict=True))
+# Beside the blank: as in French, in Japanese names.
+_SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 _ERRORS = "mexica_ai.plain"  # name of the handler of characters that a stream cannot show
 
 
@@ -37,7 +39,9 @@ def escape(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    return "".join(
+        char if char.isprintable() or char in _SPACES else char.encode("unicode_escape").decode() for char in text
+    )
 
 
 def shorten(text: str, columns: int = MAX_FOREIGN) -> str:

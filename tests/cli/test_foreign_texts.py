@@ -6,6 +6,8 @@ import dataclasses
 import io
 import json
 import re
+import sys
+import unicodedata
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,12 +15,15 @@ import pytest
 from nim_game import NIM, RECORD
 from rich.console import Console
 
+import mexica_ai as ai
 from mexica_ai import Position
 from mexica_ai.arena.display import Display
 from mexica_ai.arena.tournament import Tournament
 from mexica_ai.cli import analyze, best
 from mexica_ai.cli.main import main
 from mexica_ai.engines import process
+from mexica_ai.game.move_writer import format_moves
+from mexica_ai.game.records import parse_record
 from mexica_ai.io import terminal
 from mexica_ai.io.errors import SearchError, Violation
 
@@ -64,6 +69,15 @@ def test_escape():
     assert len(terminal.shorten(EVIL * 1000)) == 200
     assert terminal.shorten(" " * 5000 + "why" + "\n" * 5000 + "not") == "why not"
     assert terminal.shorten("x" * 150 + " " * 5000 + "y" * 100) == "x" * 150 + " " + "y" * 46 + "..."
+
+
+def test_spaces_of_all_languages_are_spaces():
+    spaces = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) == "Zs"]
+    names = [f"Ann{space}B" for space in spaces]
+    assert [terminal.escape(name) for name in names] == names
+    for name in names:
+        record = ai.make_record(ai.new_game("nim", piles=[1]), engines=[name, "x"])
+        assert parse_record(format_moves(record))["engines"] == [name, "x"]
 
 
 @pytest.mark.parametrize("text", [EVIL, EVIL * 100], ids=["evil", "long"])
