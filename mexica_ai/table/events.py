@@ -505,7 +505,8 @@ class Table:
             invites[seat] = nonce
         if not set(self.persons) - set(invites):
             raise bad_event("invited", seat, "a person without an invitation besides")
-        return self._changed(invites=invites)
+        # The next page of the seat must not see the turn that was being entered on the one before.
+        return self._changed(invites=invites, draft=() if seat == self.mover else self.draft)
 
     def note(self, note: Note, *, is_checked: bool = True) -> Table:
         """Return the table after a change of its lines; if asked, an error of the package if a turn is not legal."""

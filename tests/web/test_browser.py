@@ -741,6 +741,16 @@ def test_a_stale_command_brings_the_newest_state(visit, example, site):
     one.wrong.clear()  # the refused request, and the streams that were cut
 
 
+def test_nobody_resigns_for_the_next_person(visit, site):
+    game = site.new(options={"piles": [1, 2]}, seats=PERSONS)
+    page = visit().game(game)
+    page.get_by_role("button", name="Resign").click()
+    page.get_by_role("dialog", name="Resign?").wait_for()
+    site.play(game, "take 1 1")  # on another page
+    page.get_by_role("dialog").wait_for(state="detached")
+    page.locator(".status", has_text="Player 2 to move").wait_for()
+
+
 def test_a_lost_server_is_told_and_found_again(visit, tmp_path):
     """The turn that was being entered comes back, too; another token is told as such."""
     processes = [Process(tmp_path)]

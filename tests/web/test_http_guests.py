@@ -177,6 +177,14 @@ def test_a_turn_that_is_entered_is_seen_on_no_other_page(page):
     page.call("PUT", f"/api/games/{made['id']}/draft", {"version": now["version"], "actions": entered})
     assert page.game(made)["draft"]["actions"] == entered
     assert friend.game(made)["draft"]["actions"] == []
+    # Nor by whoever plays the seat from now on, neither on the new device nor at the screen again.
+    invite(page, made, 1, 200, withdraw=True)
+    other = Friend(page, invite(page, made, 0)["path"])
+    now = other.game(made)
+    assert now["draft"]["actions"] == []
+    other.call("PUT", f"/api/games/{made['id']}/draft", {"version": now["version"], "actions": entered})
+    invite(page, made, 0, 200, withdraw=True)
+    assert page.game(made)["draft"]["actions"] == []
 
 
 def test_everybody_takes_back_own_turns_only(page):

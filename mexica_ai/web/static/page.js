@@ -170,6 +170,8 @@ export class Page {
       say('');
       if (this.dialog === 'text') find('dialog').close();
     }
+    // What was asked of one person must not be answered for the next one.
+    if (this.dialog === 'resign' && old?.to_move !== snapshot.to_move) find('dialog').close();
     if (snapshot.version !== old?.version) this.note = null;
     this.at = Math.min(this.at, turns.length);
     this.snap = snapshot;
