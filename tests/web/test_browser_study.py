@@ -166,6 +166,14 @@ def test_a_game_that_ends_again_is_judged_again(visit, site):
     site.await_game(game, lambda now: now["annotation"]["done"] == 2)
 
 
+def test_the_position_in_which_somebody_gave_up_is_analysed(visit, site):
+    game = site.play(site.new(options={"piles": [2, 3]}, seats=[PERSON, PERSON]), "take 2 2")
+    site.command(game, resign=True)
+    page = visit().game(game, "review/1")
+    page.get_by_role("button", name="Analyse", exact=True).click()
+    page.locator(".candidate", has_text="took 1 from pile").first.wait_for()
+
+
 def test_an_address_that_is_typed_opens_its_place(visit, site):
     game = site.play(site.new(options={"piles": [2, 2, 3]}, seats=[PERSON, PERSON]), "take 3 3")
     one = visit()

@@ -519,8 +519,8 @@ export class Page {
 
   // No random event; one after a side line is drawn.
   get canAnalyse() {
-    const {spot: {at, line}, snap: {turns, waiting}} = this;
-    const next = at < turns.length ? turns[at].seat ?? 'event' : waiting;
+    const {spot: {at, line}, snap: {turns, waiting, resigned}} = this;
+    const next = at < turns.length ? turns[at].seat ?? 'event' : resigned ?? waiting;
     return next !== 'over' && (next !== 'event' || line.length > 0);
   }
 
