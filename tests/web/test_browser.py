@@ -448,6 +448,23 @@ def test_a_page_that_was_hidden_shows_the_game_that_has_gone_another_way(visit, 
     with page.expect_request("**/at/0/*.svg*"):
         hide(page, False)
     page.locator(".candidate").first.wait_for(state="detached")
+    # It has ended, and then in another way.
+    game = site.new(options={"piles": [2, 1]}, seats=PERSONS)
+    for turn in ("take 2 1", "take 1 2"):
+        game = site.play(game, turn)
+    page = one.game(game)
+    are_points = (
+        "wanted => { const rows = [...document.querySelectorAll('.over tbody tr')];"
+        " return rows.length > 1 && rows.every(row => [...row.cells].slice(1).map(cell => cell.textContent.trim() || '0').join() === wanted); }"
+    )
+    one.until(are_points, "0,1")
+    hide(page, True)
+    game = site.command(site.command(game, takeback=True), takeback=True)
+    for turn in ("take 1 1", "take 1 1", "take 1 2"):
+        game = site.play(game, turn)
+    hide(page, False)
+    one.until(are_points, "1,0")
+    site.await_game(game, lambda now: now["annotation"]["done"] == 3)
 
 
 def test_a_search_that_the_server_does_not_know_can_be_stopped(visit, example):
@@ -841,6 +858,10 @@ def test_a_file_is_looked_at_before_it_is_sent(visit, tmp_path):
                         (latin, "latin.txt cannot be read as text.")):  # fmt: skip
         page.get_by_label("A record, a position").set_input_files(path)
         said.filter(has_text=words).wait_for()
+    # The same file is read anew when it is chosen again: it may be another one by now.
+    with page.expect_file_chooser():
+        page.get_by_label("A record, a position").click()
+    assert page.get_by_label("A record, a position").input_value() == ""
     page.get_by_label("or its text").fill('"' * (600 << 10))
     page.get_by_role("button", name="Open").click()
     said.filter(has_text="The text, as it is sent, has 1.2 MB").wait_for()

@@ -174,6 +174,20 @@ def test_the_position_in_which_somebody_gave_up_is_analysed(visit, site):
     page.locator(".candidate", has_text="took 1 from pile").first.wait_for()
 
 
+def test_what_fields_of_searches_show_is_what_is_used(visit, site):
+    game = site.call("POST", "/api/games", {"text": json.dumps(NIM)}, 201)
+    evaluated = site.call("PUT", f"/api/games/{game['id']}/annotation", {"seconds": 0.3}, 202)
+    site.await_game(game, lambda now: now["annotation"]["done"] == evaluated["of"])
+    site.command(site.game(game), takeback=True)  # so that a turn is left to be evaluated
+    site.play(site.game(game), "take 2 1")
+    page = visit(kept={"candidates": 20}).game(game, "review/0")
+    assert page.get_by_label("Time of a turn").evaluate("one => one.selectedOptions[0].textContent") == "0.3 s a turn"
+    number = page.get_by_label("Number of turns")
+    number.fill("50")
+    number.blur()
+    assert number.input_value() == "20"
+
+
 def test_an_address_that_is_typed_opens_its_place(visit, site):
     game = site.play(site.new(options={"piles": [2, 2, 3]}, seats=[PERSON, PERSON]), "take 3 3")
     one = visit()

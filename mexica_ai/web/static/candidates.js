@@ -32,8 +32,10 @@ function controls(page) {
     ${page.mode === 'review' ? button(t('Follow'), () => {
       keep({follows: !settings.follows});
       page.render();
-    }, {pressed: settings.follows, title: t('Analyse each turn that the review goes to')}) : nothing}<label title=${t('turns')}><input type="number" aria-label=${t('Number of turns')} min="1" max=${most} .value=${String(settings.candidates)} @change=${event =>
-      keep({candidates: Math.min(Math.max(Math.round(event.target.valueAsNumber) || 1, 1), most)})}></label></div>`;
+    }, {pressed: settings.follows, title: t('Analyse each turn that the review goes to')}) : nothing}<label title=${t('turns')}><input type="number" aria-label=${t('Number of turns')} min="1" max=${most} .value=${String(settings.candidates)} @change=${({target}) => {
+      keep({candidates: Math.min(Math.max(Math.round(target.valueAsNumber) || 1, 1), most)});
+      target.value = String(settings.candidates);
+    }}></label></div>`;
 }
 
 /** @param {Page} page */

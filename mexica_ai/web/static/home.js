@@ -109,7 +109,7 @@ function load(page) {
     else create(page, {text});
   };
   return html`<form @submit=${submit}><label class="row">${t('A record, a position or a drill')}
-      <input type="file" accept=".json,.jsonl,.txt" @change=${event => take(event.target.files[0])}></label>
+      <input type="file" accept=".json,.jsonl,.txt" @click=${event => { event.target.value = ''; }} @change=${event => take(event.target.files[0])}></label>
     <label>${t('or its text')} <textarea rows="9" spellcheck="false" ?required=${!form.file} .value=${form.text}
       placeholder=${form.file ? t('{what} is to be opened.', {what: form.file.name}) : ''}
       @input=${event => Object.assign(form, {text: event.target.value, file: null})}></textarea></label>

@@ -179,7 +179,8 @@ export class Page {
       this.entering.set(entries, snapshot.walks, this.game.tools);
       Object.assign(this, {isQuiet: false, isSought: false});
     }
-    const isEnded = old && !old.is_over && snapshot.is_over;
+    // Also in another way than before, while the page was hidden.
+    const isEnded = old && snapshot.is_over && (!old.is_over || split >= 0 || turns.length !== known);
     if (isEnded) {
       this.review();
       this.seeAll();
@@ -195,7 +196,7 @@ export class Page {
     if (isRestarted && turns.length === known) this.putBack(old.draft.actions);
     if (old && snapshot.build !== old.build) this.inOrder(() => location.reload());  // the scripts are of another version
     if (!snapshot.is_over) this.sheet = null;
-    else if (!old?.is_over) this.loadSheet();
+    else if (!old || isEnded) this.loadSheet();
     if (snapshot.clock || snapshot.away.length || settings.call || this.isCalled) this.meet(old);
     this.render();
   }

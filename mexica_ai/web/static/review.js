@@ -88,7 +88,7 @@ export function annotationPanel(page) {
         ${done} / ${of} ${button(t('Stop'), () => annotate(page, 0))}</div>`
       : done < of ? html`<div class="row">
         ${button(done ? t('Go on') : t('Annotate'), () => annotate(page, page.pace ?? seconds ?? 0.1), {kind: 'primary'})}
-        ${choice(t('Time of a turn'), [0.1, 0.5, 2].map(one => [one, t('{seconds} s a turn', {seconds: one})]), page.pace ?? seconds ?? 0.1,
+        ${choice(t('Time of a turn'), [...new Set([0.1, 0.5, 2, seconds ?? 0.1])].sort((one, other) => one - other).map(one => [one, t('{seconds} s a turn', {seconds: one})]), page.pace ?? seconds ?? 0.1,
           value => page.set({pace: Number(value)}))}</div>` : nothing}
     ${state === 'failed' ? html`<p class="fault">${message}</p>` : nothing}
     ${worst.length ? html`<table><caption>${t('Worst turns')}</caption><tbody>${worst.map(note => html`<tr>
