@@ -224,7 +224,8 @@ def _strengths(found: dict[str, Any]) -> list[str]:
     key = "rating" if has_ratings else "share"
     engines = sorted(engines, key=lambda engine: -(engine[key][0] or 0.0))
     if not found["blocks"]:
-        return [pages.paragraph("No block is complete, so there are no figures yet.", "soft")]
+        without = "is without a forfeit" if found["blocks_dropped"] else "is complete"
+        return [pages.paragraph(f"No block {without}, so there are no figures yet.", "soft")]
     if has_ratings:
         anchor = found.get("anchor")
         unit, line = "rating (400 points: ten times the strength), 95 % interval", anchor["rating"] if anchor else 0.0
@@ -239,12 +240,13 @@ def _strengths(found: dict[str, Any]) -> list[str]:
     head = ["engine", "games", "share of the win", "mean rank", "margin"]
     keys = [key for key in ("elo", "rating", "superiority") if any(key in engine for engine in engines)]
     head += [{"elo": "Elo", "rating": "rating", "superiority": "P(better)"}[key] for key in keys]
+    forms = {"elo": "+.0f", "rating": ".0f" if "anchor" in found else "+.0f"}
     table = []
     for engine in engines:
         mark = MARK * bool(engine["caution"])
         row = [engine["name"], engine["games"], percent(engine["share"]) + mark, interval(engine["rank"], ".2f")]
         row.append(interval(engine["margin"], "+.1f"))
-        texts = [chance(engine[key]) if key == "superiority" else strength(engine[key], "+.0f") for key in keys]
+        texts = [chance(engine[key]) if key == "superiority" else strength(engine[key], forms[key]) for key in keys]
         row += [text + mark for text in texts]
         table.append([*row, engine["forfeits"]])
     numbers = tuple(range(1, len(head) + 1))

@@ -12,8 +12,10 @@ from mexica_ai.analysis.annotate import evaluate_record, with_evaluations
 from mexica_ai.arena import html_report
 from mexica_ai.arena.html_report import HtmlReport
 from mexica_ai.arena.play import Task, play_game
+from mexica_ai.arena.policy import Policy
 from mexica_ai.arena.report import collect, evaluate
 from mexica_ai.arena.runner import Progress
+from mexica_ai.game.position import new_game
 from mexica_ai.io.errors import SearchError
 
 EVIL = "</td><script>alert(1)</script>\x1b[2J&<b>'\""
@@ -185,6 +187,24 @@ def test_of_many_games_the_newest_are_listed(tmp_path, games, monkeypatch):
     page = read(tmp_path / "r.html")
     assert [link[-18:-5] for link in page.links] == ["00002-game-01", "00002-game-00"]
     assert "The newest 2 of 6" in page.words
+
+
+def test_ratings_from_an_anchor_have_no_sign(tmp_path, games):
+    found = evaluate(collect(games), anchor=("greedy", 1000.0))
+    HtmlReport(str(tmp_path / "r.html")).write(games, found)
+    words = read(tmp_path / "r.html").words
+    assert "1000 [1000, 1000]" in words
+    assert "+1000" not in words
+
+
+def test_where_all_blocks_have_a_forfeit_the_page_does_not_say_that_they_are_incomplete(tmp_path):
+    of = fake_journals.tournament("mcts,iterations=9", "random,time=1")
+    start = {"start": new_game("nim", seed=1).to_json()}
+    found = [(of, fake_journals.record(of, game, [], forfeit=0) | start) for game in of.games(2)]
+    HtmlReport(str(tmp_path / "r.html")).write(found, evaluate(collect(found), policy=Policy("drop")))
+    page = read(tmp_path / "r.html")
+    assert "No block is without a forfeit" in page.words
+    assert "No block is complete" not in page.words
 
 
 def test_games_of_two_tournaments_and_none(tmp_path, games):
