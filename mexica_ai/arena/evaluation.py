@@ -252,7 +252,7 @@ def _name(given: Any) -> str:
 
 
 def _signed(number: float | None) -> str:
-    return "unknown" if number is None else f"{number:+.0f}"
+    return "unknown" if number is None else f"{number:+z.0f}"
 
 
 def _percent(share: Estimate) -> str:

@@ -174,7 +174,7 @@ def comment_of(search: Search, players: int) -> str:
     """
     text = ""
     if search.value is not None:
-        text = f"{search.value[search.seat] - 1 / players:+.2f}"
+        text = f"{search.value[search.seat] - 1 / players:+z.2f}"
     if search.iterations:
         text += f"{'/' if text else ''}{short_count(search.iterations)}"
     seconds = f"{search.seconds:.1f}s" if search.seconds >= 0.1 else f"{search.seconds:.3f}s"

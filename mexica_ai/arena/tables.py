@@ -33,6 +33,7 @@ def interval(estimate: Sequence[float | None], form: str) -> str:
     mean, low, high = estimate
     if mean is None and low is None and high is None:
         return "-"
+    form = form.replace(".", "z.")  # no -0
     text = ["?" if number is None else format(number, form) for number in (mean, low, high)]
     return text[0] if low is None and high is None else f"{text[0]} [{text[1]}, {text[2]}]"
 
@@ -52,7 +53,7 @@ def percent(estimate: Sequence[float | None], form: str = ".1f") -> str:
     mean, low, high = (None if number is None else 100 * number for number in estimate)
     if mean is None:
         return "-"
-    return f"{mean:.0f} %" if low is None and high is None else f"{interval((mean, low, high), form)} %"
+    return f"{mean:z.0f} %" if low is None and high is None else f"{interval((mean, low, high), form)} %"
 
 
 def count(number: int, noun: str) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,7 +10,9 @@ from types import SimpleNamespace
 import pytest
 
 import mexica_ai.arena.runner
+from mexica_ai.arena import tables
 from mexica_ai.arena.report import Collected, evaluate, format_report
+from mexica_ai.arena.searches import Search, comment_of
 from mexica_ai.cli import arena, arena_options
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_process")]
@@ -229,3 +232,11 @@ def test_with_two_seats_each_pair_has_its_elo(cli):
 
 def test_nothing_is_told_of_nothing():
     assert format_report(evaluate(Collected()), "table") == "no games\n"
+
+
+def test_figures_that_round_to_nothing_have_no_minus():
+    assert tables.interval([-0.2, -0.4, 1], "+.0f") == "+0 [+0, +1]"
+    assert tables.percent([-1e-4, None, None]) == "0 %"
+    assert tables.percent([-1e-5, -0.2, 0.1], "+.1f") == "+0.0 [-20.0, +10.0] %"
+    assert tables.strength([-math.inf, None, 3.0], "+.0f") == "-inf [?, +3]"
+    assert comment_of(Search(0, 0, [0.498, 0.502], None, 9, 1.0), 2) == "+0.00/9 1.0s"
