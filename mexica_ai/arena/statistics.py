@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 CONFIDENCE = 0.95
+EXACT = 1e-12  # a mean so near to a bound is at the bound
 
 
 @dataclass(frozen=True)
@@ -252,7 +253,10 @@ def block_interval(
     shrink = 1 + t * t / size
     middle = (mean + t * t / (2 * size)) / shrink
     half = t / shrink * np.sqrt(mean * (1 - mean) / size + t * t / (4 * size * size))
-    return low + (high - low) * np.clip(middle - half, 0, 1), low + (high - low) * np.clip(middle + half, 0, 1)
+    # At a bound the end is exactly that: by rounding it may miss it, and the Elo of 1e-17 looks like a figure.
+    least = np.where(mean < EXACT, 0, np.clip(middle - half, 0, 1))
+    most = np.where(mean > 1 - EXACT, 1, np.clip(middle + half, 0, 1))
+    return low + (high - low) * least, low + (high - low) * most
 
 
 def _effective_size(values: np.ndarray, low: float, high: float, games: float) -> tuple[np.ndarray, np.ndarray]:
