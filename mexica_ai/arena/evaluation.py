@@ -167,7 +167,7 @@ def evaluate(
     """
     seed_given = seed is not None
     seed = resolve_seed(seed)
-    if not against or isinstance(against, str):
+    if isinstance(against, str) or not isinstance(against, Sequence) or not against:
         raise bad_option("against", against, "a list of opponents")
     for path, number in (("blocks", blocks), ("concurrency", concurrency)):
         if type(number) is not int or number < 1:

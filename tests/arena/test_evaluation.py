@@ -90,6 +90,8 @@ def test_a_policy_that_fails_at_once_raises_and_later_forfeits():
     [
         ({"against": "level=3"}, 'against: given "level=3"; expected a list of opponents'),
         ({"against": []}, "expected a list of opponents"),
+        ({"against": iter(["random"])}, "expected a list of opponents"),  # which one reading would use up
+        ({"against": first}, "expected a list of opponents"),
         ({"blocks": 0}, "blocks: given 0; expected a whole number of at least 1"),
         ({"concurrency": 2}, "concurrency: given 2; expected 1 with objects"),
         ({"against": [3]}, "expected a method best_turn"),
