@@ -73,7 +73,7 @@ def test_a_bridge_that_cannot_be_moved_says_why():
 
 
 def test_a_step_that_is_too_dear_costs_what_a_step_costs():
-    position = build(pillis=["K6"], points=0)
+    position = build_mexica(pillis=["K6"], points=0)
     assert why_not(position, "move", "K5") == ["it costs 1 action point; seat 0 has 0"]
     assert why_not(position, "move", "K4") == ["it costs 5 action points; seat 0 has 0"]
     assert why_not(position, "move", "L6") == ["the pilli of seat 1 is on L6"]
