@@ -12,6 +12,7 @@ from cext.core.contract.game import CHANCE
 from mexica_ai.env import action_schema, observe, schema
 from mexica_ai.game import registry
 from mexica_ai.game.observations import BOUND
+from mexica_ai.games.coatl.facts import coatl_points
 from mexica_ai.io.errors import PositionError
 
 GAMES = registry.names()
@@ -192,6 +193,8 @@ def check_coatl(position, viewer, fields):
     assert np.array_equal(fields["display"], faces(view["display"]))
     assert np.array_equal(fields["discarded"], faces(view["discarded"]))
     assert fields["num_deck"] == view["deck"]
+    assert not fields["deck"].any()
+    assert "always 0" in next(field.help for field in schema("coatl").fields if field.name == "deck")
     seats = [view["seats"][(viewer + k) % n] for k in range(n)]
     for k, seat in enumerate(seats):
         assert np.array_equal(fields["hand"][k], faces(seat["hand"]))
@@ -201,6 +204,8 @@ def check_coatl(position, viewer, fields):
         for number, coatl in enumerate(seat["coatls"]):
             assert np.array_equal(fields["played"][k, number], faces(coatl["prophecies"]))
             assert fields["coatls"][k, number, 0] == fields["pieces"][k, number].sum() == len(coatl["pieces"])
+            points = sum(coatl_points(coatl, strict_ends=False)) if coatl["closed"] else 0
+            assert fields["coatls"][k, number, 4] == points
     assert fields["scores"][:n].tolist() == [position.scores[(viewer + k) % n] for k in range(n)]
     assert fields["actions_left"] == view["actions_left"]
     assert fields["round"] == view["round"]

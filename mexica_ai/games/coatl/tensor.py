@@ -12,7 +12,11 @@ SCHEMA = Schema(
     1,
     (
         Field("pieces", (*_COATLS, _COLORS, 64), "1 where a Coatl has the colour, from its head on"),
-        Field("coatls", (*_COATLS, 5), "length (scale 16), 1 for a head, for a tail, for closed, points of its cards"),
+        Field(
+            "coatls",
+            (*_COATLS, 5),
+            "length (scale 16), 1 for a head, for a tail, for closed, points of its cards once closed",
+        ),
         Field("played", (*_COATLS, *_FACES), "prophecies played on a Coatl, by face"),
         Field("played_temple", (*_COATLS, *_TEMPLES), "1 for the temple played on a Coatl"),
         Field("supply", (2, _COLORS), "heads and tails on the supply board, by colour", 4),
@@ -21,7 +25,7 @@ SCHEMA = Schema(
         Field("stored", (SEATS, _KINDS, _COLORS), "heads, tails and bodies on a seat's board, by colour", 4),
         Field("display", _FACES, "prophecies on display, by face", 2),
         Field("discarded", _FACES, "prophecies discarded face up", 2),
-        Field("deck", _FACES, "prophecies that the viewer knows to be in the deck", 2),
+        Field("deck", _FACES, "always 0: only the position's memory has what was in a renewed deck", 2),
         Field("hand", (SEATS, *_FACES), "prophecies that the viewer knows to be in a hand", 2),
         Field("shown", (SEATS, *_FACES), "those of them that everybody knows", 2),
         Field("put_away", (SEATS, *_FACES), "prophecies that the viewer knows a seat to have discarded unseen", 2),
