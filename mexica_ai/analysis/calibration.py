@@ -40,7 +40,11 @@ _SHAPE = {"format": int, "game": str, "weights": str, "players": dict, "made": d
 
 
 def facts_of(state: State, iterations: int) -> tuple[float, float]:
-    """Return the `FACTS` of a search of a state: logarithms, to the base 2, of its iterations and of the rounds."""
+    """Return the `FACTS` of a search of a state: logarithms, to the base 2, of its iterations and of the rounds.
+
+    In each game with a map `State.round` follows from the position alone, so one that is read is published like one
+    that was played.
+    """
     return math.log2(max(1, iterations)), math.log2(1 + state.round)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import mexica_ai as ai
+from cext.core.baselines.simple import random_turn
 from mexica_ai.analysis import calibration
 from mexica_ai.analysis.annotate import evaluate_record, seat_turns
 from mexica_ai.analysis.calibration import Calibration
@@ -155,6 +156,22 @@ def test_views_of_a_whole_game_are_published(with_map):
         assert all(are_shares(candidate.value, 2) for candidate in result.candidates)
         position.push(result.turn)
     assert number > 20
+
+
+@pytest.mark.parametrize("game", WITH_MAPS)
+def test_a_position_is_published_alike_whether_it_was_played_or_read(game):
+    random_, position, compared = random.Random(game), ai.new_game(game, players=2, seed=1), 0
+    while not position.is_over:
+        if position.is_chance:
+            position.draw(random_.getrandbits(63))
+            continue
+        facts = calibration.facts_of(position.state, 100)
+        for other in (ai.Position.from_json(position.to_json()), position.view(position.to_move)):
+            assert calibration.facts_of(other.state, 100) == facts
+        compared += facts[1] > 0
+        actions = random_turn(position.state, random_.getrandbits(63))
+        position.push([registry.get(game).text.format_action(action) for action in actions])
+    assert compared > 20
 
 
 def test_an_analysis_is_published_by_its_iterations_so_far(with_map):

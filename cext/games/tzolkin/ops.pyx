@@ -39,7 +39,8 @@ cdef int tzolkin_turn(const void* data) noexcept nogil:
 
 
 cdef int tzolkin_round(const void* data) noexcept nogil:
-    return (<const TzolkinStateC*>data).rounds
+    # A round ends each day, or two days: unlike the rounds, a position tells them. Published shares depend on them.
+    return (<const TzolkinStateC*>data).day
 
 
 cdef void tzolkin_chance(void* data, bitgen_t* rng) noexcept nogil:

@@ -956,7 +956,6 @@ cdef void _advance(TzolkinStateC* state, int days) noexcept nogil:
     for _ in range(days):
         _rotate(state)
     state.day = <uint8_t>min(state.day + days, LAST_DAY)
-    state.rounds += 1
     if state.food_days == NUM_FOOD_DAYS:
         state.phase = OVER
         state.to_move = 0

@@ -148,8 +148,8 @@ ctypedef struct TzolkinStateC:
     # Workers of each seat, then the idle ones: 16 bits for each of the first four gears, a bit for each space.
     uint64_t workers[5]
     uint64_t display            # buildings, two bits each
-    int32_t turns               # turns and rounds ended since the state was made; not part of the position
-    int32_t rounds
+    int32_t turns               # ended since the state was made; not part of the position
+    int32_t unused_counter
     uint16_t chichen[5]         # the same for Chichen Itza
     uint16_t skulls_placed      # by action
     uint16_t monuments          # on display, as a set
@@ -231,7 +231,7 @@ cdef inline uint64_t state_deck(const TzolkinStateC* state) noexcept nogil:
 # 64-bit hash of what `viewer` may know, or of everything (ALL_SEEING).
 cdef uint64_t state_hash(const TzolkinStateC* state, int viewer) noexcept nogil
 
-# 64-bit hash of every field but `turns` and `rounds`, for caches.
+# 64-bit hash of every field but `turns`, for caches.
 cdef uint64_t state_key(const TzolkinStateC* state) noexcept nogil
 
 cdef int state_check(const TzolkinStateC* state) noexcept nogil

@@ -24,7 +24,7 @@ cdef extern from *:
 
 cdef enum:
     NUM_WORDS = sizeof(TzolkinStateC) // 8
-    COUNTERS = 30       # the word of `turns` and `rounds`
+    COUNTERS = 30       # the word of `turns`
 
 cdef uint64_t _KEYS[NUM_WORDS]
 
