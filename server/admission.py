@@ -16,7 +16,7 @@ from mexica_ai.analysis.stopping import Stop
 from mexica_ai.io.errors import SearchError
 from mexica_ai.server import handlers, tracing
 from mexica_ai.server.calls import Call, Question
-from mexica_ai.server.config import ServerConfig
+from mexica_ai.server.config import MAX_ITERATIONS, ServerConfig
 from mexica_ai.server.metrics import Metrics
 from mexica_ai.server.rejections import least_left_s
 from mexica_ai.server.slots import (
@@ -99,9 +99,11 @@ class Admission:
             time_s = config.default_time_s
         if time_s is not None and not unlimited:
             time_s = min(time_s, config.max_time_s)
+        if iterations or config.max_iterations < MAX_ITERATIONS:
+            iterations = min(iterations or config.max_iterations, config.max_iterations)
         return Limits(
             time_s=time_s,
-            iterations=min(iterations, config.max_iterations) if iterations else None,
+            iterations=iterations or None,
             memory_mb=min(memory_mb or self.memory_mb, self.memory_mb),
             threads=min(threads or config.threads, config.threads),
             unlimited=unlimited,

@@ -46,6 +46,7 @@ _OTHER_VARIABLES = {CONFIG_VARIABLE} | {
     )
 }
 INVALID = "INVALID_CONFIG"
+MAX_ITERATIONS = 10**12  # more than any search does
 _UNITS = ("_s", "_mb")  # endings of fields that flags leave out
 
 _TEXT = r"^[^\x00]*$"
@@ -111,7 +112,7 @@ class Settings(BaseModel):
     max_waiting_per_caller: int = Field(16, ge=1, le=10**6, description="calls of one caller that may wait")
     default_time_s: Seconds = Field(DEFAULT_TIME_S, description="time of a search that asks for none")
     max_time_s: Seconds = Field(60.0, description="time of one search at most")
-    max_iterations: int = Field(10**12, ge=1, le=MAX_INT64, description="iterations of one search at most")
+    max_iterations: int = Field(MAX_ITERATIONS, ge=1, le=MAX_INT64, description="iterations of one search at most")
     memory_mb: int = Field(DEFAULT_MEMORY_MB, ge=1, le=MAX_MEMORY_MB, description="memory of one search's tree at most")
     total_memory_mb: int = Field(
         default_factory=lambda data: max(data["slots"], min(data["memory_mb"] * data["slots"], available_mb() // 2)),

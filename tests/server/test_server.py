@@ -164,6 +164,14 @@ def test_limits_are_capped(start_server, nim):
     assert len(result.candidates) == 2
 
 
+def test_searches_that_ask_for_no_iterations_are_capped_too(start_server, nim):
+    server, search = start_server(max_iterations=9, default_time_s=0.01)
+    position = wire.position_to_message(nim)
+    server.stub.BestTurn(engine_pb2.BestTurnRequest(position=position))
+    assert [(limits.iterations, limits.time_s) for limits in search.limits] == [(9, 0.01)]
+    assert server._server.scheduler.admission.clamp(unlimited=True).iterations == 9
+
+
 def test_smaller_limits_are_kept(start_server, nim):
     server, search = start_server(threads=3)
     server.stub.BestTurn(request_for(nim, time_s=0.02, iterations=7, memory_mb=5, threads=2))
