@@ -430,14 +430,20 @@ def _info(args: argparse.Namespace, client: Client) -> None:
         return
     lines = [f"engine {info['engine_version']}, {info['slots']} searches at a time"]
     lines += [f"weights of {one['game']}: {one['version']} ({one['name']})" for one in info["weights"]]
-    lines += [f"levels {info['lowest_level']} to {info['highest_level']}; {info['default_time_s']:g} s unless asked"]
+    default = _number(info["default_time_s"])
+    lines += [f"levels {info['lowest_level']} to {info['highest_level']}; {default} s unless asked"]
     for game, levels in itertools.groupby(info["levels"], key=lambda level: level["game"]):
         rated = ", ".join(f"{each['level']} {each['rank']} {each['rating']:.0f}" for each in levels)
         lines += [f"ratings of the levels of {game}: {rated}"]
     lines += [f"option {one['name']}: {one['min']:g} to {one['max']:g}" for one in info["search_options"]]
-    lines += ["at most " + ", ".join(f"{name} {value:g}" for name, value in info["caps"].items())]
+    lines += ["at most " + ", ".join(f"{name} {_number(value)}" for name, value in info["caps"].items())]
     for line in lines:
         terminal.say(*terminal.wrap(line, rest="    "))
+
+
+def _number(value: float) -> str:
+    """Return a number with all of its digits."""
+    return str(int(value) if value == int(value) else value)
 
 
 _CALLS = {

@@ -230,6 +230,10 @@ def test_games_and_info(client, monkeypatch):
     assert any(line.startswith("levels 1 to 10") for line in lines)
     assert max(map(len, lines)) <= 80
     assert json.loads(client("info", "--json"))["caps"]["memory_mb"] == 64
+    said = " ".join(" ".join(lines).split())
+    assert "; 1 s unless asked" in said
+    assert "at most time_s 60, iterations 1000000000000, memory_mb 64, " in said
+    assert said.endswith("request_bytes 65536, record_bytes 1048576")
 
 
 def test_tokens(tmp_path, capfd, monkeypatch):
