@@ -144,6 +144,13 @@ def network_of(address: str) -> str:
     return address
 
 
+def words_of(error: OSError) -> str:
+    """Return what an error of a socket says; `socket.create_server` writes the address behind it once more."""
+    if isinstance(error, socket.gaierror) or not error.errno:
+        return error.strerror or str(error)
+    return os.strerror(error.errno)
+
+
 def why_taken(host: str, port: int) -> str:
     """Return why no server can listen on any address of a host now; empty if one can."""
     fault = ""

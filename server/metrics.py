@@ -12,6 +12,7 @@ import grpc
 
 from mexica_ai.io.errors import SearchError
 from mexica_ai.server.config import ServerConfig, format_address, refuse
+from mexica_ai.server.connections import words_of
 from mexica_ai.server.metrics_http import MetricsHttpServer
 from mexica_ai.v1 import engine_pb2
 
@@ -236,7 +237,7 @@ class PrometheusMetrics(Metrics):
             server.start()
         except OSError as error:
             address = format_address(self._host, self._port)
-            raise OSError(f"cannot listen on {address} for metrics: {error}") from None
+            raise OSError(f"cannot listen on {address} for metrics: {words_of(error)}") from None
         self._http_server = server
         self.address = format_address(self._host, server.port)
 

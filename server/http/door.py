@@ -15,6 +15,7 @@ import uvicorn
 
 from mexica_ai.rpc import wire
 from mexica_ai.server.config import ServerConfig, format_address
+from mexica_ai.server.connections import words_of
 from mexica_ai.server.http.calls import Calls
 from mexica_ai.server.http.connections import OPTIONS, Connections
 from mexica_ai.server.http.site import Site, methods
@@ -143,7 +144,7 @@ class Door:
             is_dual = host == "::" and socket.has_dualstack_ipv6()
             listener = socket.create_server(address[:2], family=family, backlog=BACKLOG, dualstack_ipv6=is_dual)
         except OSError as error:
-            raise OSError(f"cannot listen on {format_address(host, port)}: {error.strerror}") from None
+            raise OSError(f"cannot listen on {format_address(host, port)}: {words_of(error)}") from None
         self.port = listener.getsockname()[1]
         self.address = format_address(host, self.port)
         listener.setblocking(False)

@@ -871,7 +871,7 @@ def test_labels_are_bounded():
 @pytest.mark.real("ports")
 def test_a_metrics_port_that_is_taken(start_server):
     port = int(start_server(metrics_port=0).metrics.address.rpartition(":")[2])
-    with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1:{port} for metrics"):
+    with pytest.raises(OSError, match=f"^cannot listen on 127.0.0.1:{port} for metrics: Address already in use$"):
         start_server(metrics_port=port)
 
 
