@@ -102,6 +102,8 @@ def turning_points(evaluations: Sequence[TurnEvaluation]) -> list[TurnEvaluation
 def describe_turning_points(evaluations: Sequence[TurnEvaluation]) -> str:
     """Return the turning points of a game as one paragraph."""
     points = turning_points(evaluations)
+    if not evaluations:
+        return "No turn was evaluated."
     if not points:
         return "No turn gave away enough to be called an inaccuracy."
     sentences = []

@@ -87,7 +87,7 @@ def report(
         ),
         "<p class=note>The lines are each seat's expected share of the win after each turn; the bars below are what "
         "the mover gave away. A click leads to the turn. Turns that were not evaluated are gaps.</p>",
-        "<h2>The worst turns</h2>" if losing else "<p>No turn gave anything away.</p>",
+        "<h2>The worst turns</h2>" if losing else "<p>No turn gave anything away.</p>" if evaluations else "",
         *(_boards(one, positions[one.turn_index]) for one in losing),
         "<h2>All turns</h2>",
         f"<p class=note>{escape(NOTE)}</p>",

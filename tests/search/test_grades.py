@@ -125,7 +125,7 @@ def test_a_record_without_turns_has_nothing_to_say(tmp_path, capsys):
         json.dumps({"game": "nim", "version": 1, "start": json.loads((EXAMPLES / "nim.json").read_text()), "turns": []})
     )
     assert main(["annotate", str(path), "--iterations", "5"]) == 0
-    assert "No turn gave away enough" in capsys.readouterr().out
+    assert "No turn was evaluated." in capsys.readouterr().out
 
 
 def test_the_summary_is_within_80_columns(tmp_path, capsys):

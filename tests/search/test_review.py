@@ -1,5 +1,6 @@
 """Evaluations in a record, and the report that is made of them."""
 
+import dataclasses
 import html.parser
 import io
 import json
@@ -139,11 +140,14 @@ def test_evaluations_that_another_program_has_added_stay(cli, tmp_path, monkeypa
     assert len(recorded_evaluations(record)) == len(evaluations)
 
 
-def test_a_plot_of_no_turn_is_not_passed_over_in_silence(cli, tmp_path):
-    path = tmp_path / "game.json"
+def test_that_no_turn_was_evaluated_is_said(cli, tmp_path):
+    path, html = tmp_path / "game.json", tmp_path / "game.html"
     path.write_text(json.dumps(ai.make_record(ai.new_game("nim", piles=[1, 2]))))
-    assert cli("annotate", path, "--iterations", 20, "--plot", tmp_path / "plot.svg") == 0
+    assert cli("annotate", path, "--iterations", 20, "--plot", tmp_path / "plot.svg", "--html", html) == 0
     assert cli.err == "mexica-ai: --plot: no turn was evaluated, so nothing is drawn\n"
+    for said in (cli.out, html.read_text()):
+        assert "No turn was evaluated." in said
+        assert "No turn gave" not in said
 
 
 @pytest.mark.parametrize("option", ["--record", "--html"])
@@ -226,7 +230,8 @@ def test_what_a_record_says_is_no_markup(evaluations):
     assert "<b>" not in text
     assert "&lt;b&gt;" in text
     Page(text)
-    assert "No turn gave anything away" in review.report(NIM, [])
+    lossless = [dataclasses.replace(one, loss=0.0) for one in evaluations]
+    assert "No turn gave anything away" in review.report(NIM, lossless)
 
 
 def test_the_command_writes_the_report(cli, tmp_path):
