@@ -13,13 +13,16 @@ _MOST_TICKS = 8
 _LEAST_SPAN = 0.1  # of the shares that a plot shows
 
 
-def ticks(end: float) -> list[float]:
-    """Return the round values from 0 to `end`, above 0, at which an axis has ticks; at least one, at most 9."""
+def ticks(end: float, *, is_whole: bool = False) -> list[float]:
+    """Return the round values from 0 to `end`, above 0, at which an axis has ticks; at least one, at most 9.
+
+    `is_whole`: it has no fractions.
+    """
     step = 10.0 ** math.floor(math.log10(end / _MOST_TICKS))
     for factor in (1, 2, 5, 10):
         if end / (step * factor) <= _MOST_TICKS:
             break
-    step *= factor
+    step = max(step * factor, 1.0) if is_whole else step * factor
     return [number * step for number in range(math.floor(end / step + 1e-9) + 1)]
 
 
@@ -37,7 +40,7 @@ def draw_axis(paint: Paint, end: float, label: str, *, left: float, right: float
         Where it is.
     """
     parts = []
-    for value in ticks(end):
+    for value in ticks(end, is_whole=label == "iterations"):
         x = left + (right - left) * value / end
         parts.append(element("path", d=f"M{x:.2f} {y:g}v4", **paint(None, "soft", 1.0)))
         parts.append(text(x, y + 16, f"{value:,.10g}", 10.5, text_anchor="middle", **paint("soft")))

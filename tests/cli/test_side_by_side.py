@@ -232,6 +232,12 @@ def test_a_picture_of_engines_that_tell_no_shares(result):
 
 
 @pytest.mark.parametrize("end", [1e-9, 0.03, 0.8, 1.0, 7.3, 30, 12345, 2e9])
+def test_there_are_no_halves_of_iterations(end):
+    assert all(value == int(value) for value in ticks(end, is_whole=True))
+    assert ticks(3, is_whole=True) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("end", [1e-9, 0.03, 0.8, 1.0, 7.3, 30, 12345, 2e9])
 def test_ticks_are_few_and_round(end):
     found = ticks(end)
     assert 1 < len(found) <= 9
