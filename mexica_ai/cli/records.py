@@ -11,6 +11,7 @@ from typing import Any
 from mexica_ai.cli import common
 from mexica_ai.engines.specs import whole_number
 from mexica_ai.game.move_text import is_header, split_games
+from mexica_ai.game.text_forms import count
 from mexica_ai.io import files
 from mexica_ai.io.errors import NotationError
 from mexica_ai.io.strict import parse_json
@@ -41,7 +42,7 @@ def read_record(path: str, game: int) -> tuple[bytes, str]:
     records = list(islice(read_records(path), game))
     if len(records) < game:
         raise NotationError(
-            f"{name}: holds {len(records)} records; expected at least {game}, for --game", reason="NO_RECORD"
+            f"{name}: holds {count(len(records), 'record')}; expected at least {game}, for --game", reason="NO_RECORD"
         )
     line, text = records[-1]
     return text, f"{name}:{line}"

@@ -12,6 +12,7 @@ from mexica_ai.cli import common, convert
 from mexica_ai.cli.lines import describe_lines
 from mexica_ai.cli.records import read_records
 from mexica_ai.game.records import parse_record, replay, termination_of
+from mexica_ai.game.text_forms import count
 from mexica_ai.game.variations import lines_of, walk
 from mexica_ai.io import files, terminal
 from mexica_ai.io.errors import MexicaAIError, NotationError
@@ -117,8 +118,8 @@ def _print(name: str, line_number: int, answer: dict[str, Any], is_json: bool) -
             winners = f"winner{'s' * (len(answer['winners']) > 1)}: seat {', '.join(map(str, answer['winners']))}"
         else:
             winners = answer["termination"]
-        count = answer.get("variations", 0)
-        more = f", {count} variation{'s' * (count > 1)}" if count else ""
-        terminal.say(f"{name}:{line_number}: scores {scores}; {winners}; {answer['turns']} turns{more}")
+        variations = answer.get("variations", 0)
+        more = f", {count(variations, 'variation')}" if variations else ""
+        terminal.say(f"{name}:{line_number}: scores {scores}; {winners}; {count(answer['turns'], 'turn')}{more}")
         if lines := answer.get("lines"):
             terminal.say(*(f"  {line}" for line in lines))

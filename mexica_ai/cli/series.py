@@ -17,6 +17,7 @@ from mexica_ai.engines.specs import whole_number
 from mexica_ai.game.position import Position
 from mexica_ai.game.position_text import TURN_SEPARATOR
 from mexica_ai.game.records import position_at
+from mexica_ai.game.text_forms import count
 from mexica_ai.io import files
 from mexica_ai.io.errors import NotationError, SearchError
 
@@ -109,7 +110,7 @@ def write(args: argparse.Namespace, record: dict[str, Any]) -> list[str]:
     if folder is not None:
         for number, picture in enumerate(pictures, first):
             files.replace(str(folder / _NAME.format(number)), picture + "\n", "--svg-series")
-        said.append(f"{len(pictures)} pictures written to {args.svg_series}")
+        said.append(f"{count(len(pictures), 'picture')} written to {args.svg_series}")
     if args.gif is not None:
         said.append(_write_gif(args, pictures, turns, first, len(record["turns"])))
     return said
@@ -173,4 +174,4 @@ def _write_gif(
         except ValueError as error:
             raise NotationError(f"--{error}", reason="BAD_USAGE") from None
         files.replace(args.gif, data, "--gif")
-    return f"{len(pictures)} frames, {len(data) / 1e6:.1f} MB: {os.fspath(args.gif)}"
+    return f"{count(len(pictures), 'frame')}, {len(data) / 1e6:.1f} MB: {os.fspath(args.gif)}"

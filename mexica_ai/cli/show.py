@@ -13,6 +13,7 @@ from mexica_ai.engines.specs import whole_number
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.game.records import parse_record, position_at
+from mexica_ai.game.text_forms import count
 from mexica_ai.game.variations import Line, Path, climb, format_path, line_at, lines_of, parse_path, turns_along
 from mexica_ai.io import terminal
 from mexica_ai.io.errors import NotationError
@@ -158,7 +159,7 @@ def _read_turn(args: argparse.Namespace) -> tuple[Position, list[str]]:
     is_seen_by_all = args.viewer is None or registry.get(record["game"]).views is None
     if args.turn == 0:
         remarks = _said(tree, path, 0) if is_seen_by_all else []
-        return position, ["", f"The start of a game of {len(turns)} turns", *remarks]
+        return position, ["", f"The start of a game of {count(len(turns), 'turn')}", *remarks]
     within = f" in line {format_path(path)}" if path else ""
     said = f"After turn {args.turn} of {len(turns)}{within}: "
     turn, seat = list(turns[args.turn - 1]), None

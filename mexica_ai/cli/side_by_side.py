@@ -191,7 +191,7 @@ def _opinion(other: Opinion, own: Opinion | None, seat: int) -> str:
         if own is not None and own.candidate.value:
             words[-1] += f" ({candidate.value[seat] - own.candidate.value[seat]:+.3f})"
     if candidate.visits:
-        words.append(f"{candidate.visits:,} visits")
+        words.append(f"{candidate.visits:,} visit" + "s" * (candidate.visits > 1))
     return ", ".join(words)
 
 

@@ -533,7 +533,7 @@ def test_replay_names_what_fails_and_goes_on(cli, tmp_path):
     assert cli("replay", path, tmp_path / "missing", "-", stdin=json.dumps(RECORD)) == 2
     assert cli.out.splitlines() == [
         f"{path}:1: scores 0 1; winner: seat 1; 2 turns",
-        f"{path}:7: scores 0 0; unfinished; 1 turns",
+        f"{path}:7: scores 0 0; unfinished; 1 turn",
         "standard input:1: scores 0 1; winner: seat 1; 2 turns",
     ]
     errors = cli.err.splitlines()
