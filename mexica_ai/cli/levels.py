@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -127,9 +128,8 @@ def _results(paths: Sequence[str], name: str) -> Iterator[OwnResult]:
 
 def _level_of(engine: str, game: str) -> int | None:
     """Return the level that an engine's name in a record says; a person and an engine without one have none."""
-    words = engine.split()
-    if len(words) == 2 and words[0].lower() == "level" and words[1].isdecimal():
-        level = int(words[1])
+    if match := re.fullmatch(r"\s*level\s+([0-9]{1,9})\s*", engine, re.IGNORECASE):
+        level = int(match[1])
         return level if level in levels.LEVELS else None
     try:
         options = parse_spec(engine).options

@@ -529,8 +529,8 @@ class Talk:
 
     def _show(self, rest: str) -> None:
         history = self._session.position.history
-        if not rest.isdecimal() or int(rest) > len(history):
-            self._say(f"no: show {rest}: expected a number of turns from 0 to {len(history)}")
+        if not re.fullmatch("[0-9]{1,9}", rest) or int(rest) > len(history):
+            self._say(f"no: show {terminal.shorten(rest, 40)}: expected a number of turns from 0 to {len(history)}")
             return
         position = self._session.table.positions[0].copy()
         for turn in history[: int(rest)]:

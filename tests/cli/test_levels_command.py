@@ -44,13 +44,14 @@ def test_own_results_are_those_of_the_person(tmp_path, capsys):
         won(["person", "greedy"], winner=1),
         won(["person", "person"]),
         won(["Ann", "Ben"]),
+        won(["person", f"level {'1' * 5000}"], winner=1),
         unfinished,
     ]
     path.write_text("".join(lines))
     assert main(["levels", "nim", "--records", str(path), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     rows = {row["level"]: (row["games"], row["wins"], row["losses"]) for row in found["results"]}
-    assert rows == {3: (2, 1, 1), None: (1, 0, 1)}
+    assert rows == {3: (2, 1, 1), None: (2, 0, 2)}
     assert found["next"]["games"] == 2
     assert main(["levels", "nim", "--records", str(path), "--player", "Ben"]) == 0
     assert "nim against others: 1 game, 0 won" in capsys.readouterr().out

@@ -102,10 +102,12 @@ def test_actions_are_completed_also_after_others(tmp_path):
 
 
 def test_what_is_wrong_is_said_and_the_game_goes_on(play):
-    out = play(["fly", "take 9 1", "show x", "save", "undo", "redo", "analyse soon", "take 3 1", "quit"], *NIM)
+    lines = ["fly", "take 9 1", "show x", f"show {'1' * 5000}", "save", "undo", "redo", "analyse soon", "take 3 1"]
+    out = play([*lines, "quit"], *NIM)
     assert 'no: "fly" is not an action' in out
     assert 'no: "take 9 1" is not legal' in out
     assert "no: show x: expected a number of turns from 0 to 0" in out
+    assert " ".join(out.split()).count(": expected a number of turns from 0 to 0") == 2
     assert "no: save: expected the name of a file" in out
     assert "there is nothing to take back" in out
     assert "there is nothing to play again" in out
