@@ -149,9 +149,15 @@ def parse_json(text: str | bytes, path: str = "$") -> Any:
         raise NotationError(f"{path}: expected JSON in UTF-8: {error}", reason="BAD_UTF8", path=path) from None
     except RecursionError:
         raise NotationError(f"{path}: the JSON is nested too deeply", reason="BAD_JSON", path=path) from None
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise NotationError(
             f"{path}: expected JSON: {error}; given {quote(text)}", reason="BAD_JSON", path=path
+        ) from None
+    except ValueError:  # the only other one, of Python's own bound
+        raise NotationError(
+            f"{path}: an integer has over {sys.get_int_max_str_digits():,} digits; expected a shorter one",
+            reason="BAD_JSON",
+            path=path,
         ) from None
 
 

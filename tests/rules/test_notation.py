@@ -414,6 +414,11 @@ def test_text_that_is_no_json(text, reason):
     assert len(str(caught.value)) < 300
 
 
+def test_an_integer_without_end_is_told_without_words_of_python():
+    with pytest.raises(NotationError, match=r"^\$: an integer has over 4,300 digits; expected a shorter one$"):
+        parse_json("9" * 5000)
+
+
 def test_a_key_that_occurs_twice_is_found_in_a_large_object():
     keys = [*map(str, range(50_000)), "49999"]
     with pytest.raises(NotationError, match='the key "49999" occurs twice'):
