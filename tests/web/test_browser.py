@@ -455,7 +455,8 @@ def test_a_page_that_was_hidden_shows_the_game_that_has_gone_another_way(visit, 
     page = one.game(game)
     are_points = (
         "wanted => { const rows = [...document.querySelectorAll('.over tbody tr')];"
-        " return rows.length > 1 && rows.every(row => [...row.cells].slice(1).map(cell => cell.textContent.trim() || '0').join() === wanted); }"
+        " const points = row => [...row.cells].slice(1).map(cell => cell.textContent.trim() || '0').join();"
+        " return rows.length > 1 && rows.every(row => points(row) === wanted); }"
     )
     one.until(are_points, "0,1")
     hide(page, True)
