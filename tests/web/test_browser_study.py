@@ -121,6 +121,27 @@ def test_a_comment_stays_with_its_turn(visit, site):
     assert comment.input_value() == "too much"
 
 
+def test_a_comment_is_kept_if_the_page_is_left_while_it_is_written(visit, site):
+    game = site.call("POST", "/api/games", {"text": json.dumps(NIM)}, 201)
+    page = visit().game(game)
+    for number, leave in enumerate((page.go_back, page.reload, lambda: page.goto("about:blank")), 1):
+        if number < 3:
+            page.get_by_role("button", name="Review", exact=True).first.click()
+        page.get_by_label("Comment on this turn").fill(f"comment {number}")
+        leave()
+        site.await_game(game, lambda now, text=f"comment {number}": now["comments"].get("3") == text)
+
+
+def test_only_from_where_the_game_goes_on_it_is_played_on(visit, site):
+    game = site.call("POST", "/api/games", {"text": json.dumps(NIM)}, 201)
+    page = visit().game(game, "review/3")
+    page.get_by_text("3 / 3").wait_for()
+    go_on = page.get_by_role("button", name="Play on from here")
+    assert go_on.count() == 0
+    page.get_by_role("button", name="A turn back").click()
+    go_on.wait_for()
+
+
 def test_a_bad_turn_is_asked_about_and_the_game_is_judged_at_its_end(visit, site):
     game = site.new(options={"piles": [2, 3]}, seats=[PERSON, engine(level=10, seconds=0.1)])
     one = visit()

@@ -28,8 +28,10 @@ function wait(change) {
 /** Send a request; return the JSON or text of the response. */
 export async function request(method, path, body = {}) {
   const headers = {'Accept-Language': language};
+  const text = JSON.stringify(body);
+  // A short one is sent also if the page is left; browsers refuse that to long ones.
   const init = method === 'GET' ? {headers}
-    : {method, headers: {...headers, 'Content-Type': 'application/json'}, body: JSON.stringify(body)};
+    : {method, headers: {...headers, 'Content-Type': 'application/json'}, body: text, keepalive: text.length < 16000};
   wait(1);
   try {
     const answer = await fetch(path, init);

@@ -26,9 +26,15 @@ export function reviewBar(page) {
       ${button('›', () => page.step(1), {label: t('A turn on'), off: at >= turns.length && !page.line.length})}${to('»', t('To the end'), turns.length)}<span class="soft">${at} / ${turns.length}</span></div>
     <div class="row">${button(t('Before the turn'), () => page.set({isBefore: !page.isBefore, isChoice: false}), {
       pressed: page.isBefore, off: !at})}${mark(t('Previous ?'), -1)}${mark(t('Next ?'), 1)}<span class="grow"></span>
-      ${guest != null || !open || page.line.length ? nothing : button(t('Play on from here'), () => page.ask('on'))}</div>
+      ${guest != null || !open || page.line.length || isEnd(page) ? nothing : button(t('Play on from here'), () => page.ask('on'))}</div>
     <div class="played">${page.line.length ? sideLine(page) : playedTurn(page, turns[at - 1])}${page.study?.lineTools(page)}</div></section>`;
 }
+
+/**
+ * Whether nothing can be played any more: a game in which somebody gave up can go on.
+ * @param {Page} page
+ */
+const isEnd = ({spot, snap}) => spot.at === snap.turns.length && snap.is_over && snap.resigned == null;
 
 /** @param {Page} page */
 function marked(page, way) {

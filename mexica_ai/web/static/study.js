@@ -195,7 +195,11 @@ export function follow(page) {
  * @param {Page} page
  */
 export function watch(page, isMoved) {
+  // A comment is sent when its field is left, also by going elsewhere.
+  const leave = () => find('.comment:focus')?.blur();
+  addEventListener('pagehide', leave);
   addEventListener('popstate', () => {
+    leave();
     if (!isLeaving) openPlace(page);
     isLeaving = false;
     follow(page);
