@@ -145,14 +145,16 @@ class Display:
         for engine in order:
             summary = summaries[engine]
             share = summary.share
-            row = [shorten(names[engine]), f"{summary.games:,}", "-", "-", f"{summary.forfeits}"]
+            played = [outcome for outcome in self._outcomes if engine in outcome.engines]  # also those left out
+            forfeits = sum(each.forfeit is not None and each.engines[each.forfeit] == engine for each in played)
+            row = [shorten(names[engine]), f"{len(played):,}", "-", "-", f"{forfeits}"]
             if share.mean is not None:
                 row[2] = f"{share.mean:.1%}"
                 row[3] = f"{summary.rank.mean:.2f}"
                 if share.low is not None:
                     row[2] += f" [{share.low:.1%}, {share.high:.1%}]"
             elif self._points:
-                row[2] = f"{self._points[engine]:.3g} of {summary.games}"
+                row[2] = f"{self._points[engine]:.3g} of {len(played)}"
             if ratings:
                 mu, sigma = ratings[engine]
                 row.append(f"{mu:.1f} ± {2 * sigma:.1f}")

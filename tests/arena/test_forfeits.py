@@ -280,3 +280,18 @@ def test_the_live_table_marks_them(match):
 
     assert f"]{forfeits.MARK}" in shown(range(10))
     assert forfeits.MARK not in shown(())
+
+
+def test_the_live_table_counts_games_of_blocks_that_are_left_out(match):
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, color_system=None, width=200)
+    games = with_forfeits(match, range(10))[:19]  # no block is without a forfeit
+    progress = Progress(match[0], len(games), records=[record for _, record in games], ended_by="finished")
+    with Display(console, policy=Policy("drop")) as display:
+        display.show(progress)
+    found = evaluate(collect(games), policy=Policy("drop"))
+    for engine in found["engines"]:
+        row = next(line for line in screen.getvalue().splitlines() if line.startswith(f"{engine['name']} "))
+        points = f"{engine['points']:.3g} of {engine['games']}"
+        assert row.split()[1:6] == [str(engine["games"]), *points.split(), "*"]
+        assert row.split()[-1] == str(engine["forfeits"])
