@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from cext.core.contract.game import TERMINAL, State
@@ -51,6 +52,14 @@ def _check_declarations(methods: PureGame) -> None:
         raise ValueError(f"name: given {methods.name!r}; expected a word in lower case")
     if not methods.record or not methods.actions:
         raise ValueError(f"{methods.name}: has no {'actions' if methods.record else 'record'}; expected some")
+    for name, given in (("actions", methods.actions), ("events", methods.events)):
+        # A set has another order in each process, so that an action's integer would mean other things there.
+        if isinstance(given, str) or not isinstance(given, Sequence):
+            raise TypeError(f"{methods.name}: {name}: given {quote(given)}; expected a list")
+    for name, least in (("max_game_length", 1), ("max_legal", 0), ("rules_version", 1), ("version", 1)):
+        number = getattr(methods, name)
+        if type(number) is not int or not least <= number < 1 << 31:
+            raise ValueError(f"{methods.name}: {name}: given {quote(number)}; expected an integer of at least {least}")
     for name, field in methods.record.items():
         if not isinstance(field, (Numbers, Cards)):
             raise TypeError(f"{methods.name}: record[{name!r}] is {field!r}; expected Numbers, Flag or Cards")
@@ -62,6 +71,11 @@ def _check_declarations(methods: PureGame) -> None:
         if text in seen:
             raise ValueError(f"{methods.name}: the actions {seen[text]!r} and {action!r} have the same text")
         seen[text] = action
+    words = {text.partition(" ")[0] for text in seen}
+    if isinstance(methods.secret, str) or not words.issuperset(methods.secret):
+        raise ValueError(
+            f"{methods.name}: secret: given {methods.secret!r}; expected a tuple of first words of actions and events"
+        )
     for option in methods.options:
         if option.default is None:
             raise ValueError(f"{methods.name}: the option {option.name} has no default; expected one")
