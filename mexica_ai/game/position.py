@@ -262,7 +262,7 @@ class Position:
             raise SearchError("no random event is due here; expected one", reason="NO_CHANCE")
         self._check_no_spectator()
         if self.viewer is not None:
-            # By another seed than the outcome: the same numbers would draw what they have just dealt to a hand, or not.
+            # By another seed than the outcome, which else would be drawn by the numbers that dealt the hands.
             state.determinize(self.viewer, random.Random(seed).getrandbits(63))
         action = self._game.draw_outcome(state, seed)
         text = self._game.text.format_action(action)
@@ -500,9 +500,8 @@ class Position:
         return self._repr_svg_()
 
     def __repr__(self) -> str:
-        moves = f"seat {self.to_move} to move"
-        if self.to_move is None:
-            moves = "over" if self.is_over else "a random event comes next"
+        nobody = "over" if self.is_over else "a random event comes next"
+        moves = nobody if self.to_move is None else f"seat {self.to_move} to move"
         return f"<Position of {self.game}: {self.players} players, {moves}>"
 
 
@@ -578,10 +577,10 @@ def new_game(game: str = registry.DEFAULT, *, players: int = 2, seed: int | None
     seed : int, optional
         0 <= seed < 2**63; the same seed deals the same game. Drawn from the operating system if None.
     **options
-        The game's own; its starts list them (`registry.get(game).starts.options`). Mexica: `pool`, a list of
-        at least 15 token sizes, and `neutral_levels`, the levels of the neutral temples with two seats.
-        Coatl: `sacrifice_tokens` (default true) and `strict_ends` (default false). Tzolk'in: `whole_points`
-        (default false). Nim: `piles` and `plies_per_turn`. None means the default.
+        The game's own; its starts list them (`registry.get(game).starts.options`). Mexica: `pool`, a list of 15 or
+        more token sizes, and `neutral_levels`, the levels of the neutral temples with two seats. Coatl:
+        `sacrifice_tokens` (default true), `strict_ends` (default false). Tzolk'in: `whole_points` (default false).
+        Nim: `piles` and `plies_per_turn`. None means the default.
 
     Raises
     ------

@@ -144,9 +144,7 @@ def selfplay(
             raise bad_option(name, count, f"an integer of at least {least}")
     if not 0 <= dirichlet < math.inf:
         raise bad_option("dirichlet", dirichlet, "a finite number of at least 0")
-    for option, name in (("halving", "gumbel"), ("prior_noise", "noise")):
-        if option in (search or {}):
-            raise bad_option("search", option, f"the argument {name} instead, which is for full searches alone")
+    _check_search(search or {})
     settings = _Settings(
         game,
         players,
@@ -169,6 +167,12 @@ def selfplay(
     numbers = _Numbers(games)
     groups = [_Group(pool, settings, numbers) for pool in pools]
     return _play_overlapped(groups, evaluator) if overlap else _play(groups, evaluator)
+
+
+def _check_search(search: Mapping[str, float]) -> None:
+    for option, name in (("halving", "gumbel"), ("prior_noise", "noise")):
+        if option in search:
+            raise bad_option("search", option, f"the argument {name} instead, which is for full searches alone")
 
 
 @dataclass(frozen=True)
