@@ -34,7 +34,8 @@ T = TypeVar("T")
 
 DESCRIPTION = """\
 Call a server (`mexica-ai serve`). Each call prints the same as the command of
-that name without a server. The server caps the limits. Ctrl-C cancels a call.
+that name without a server, but for `validate`. The server caps the limits.
+Ctrl-C cancels a call.
 
 Examples:
   mexica-ai client best game.json --server localhost:50051 --time 2
