@@ -208,10 +208,7 @@ class Position:
         return details_of(self)
 
     def legal_action(self, text: str, path: str = "action", listed: Collection[int] = ()) -> int:
-        """Return an action that is legal now as the compiled layer has it; the errors of `push` name `path`.
-
-        Those of `listed` are known to be legal.
-        """
+        """Return a legal action as the compiled layer has it; those `listed` are legal. Errors of `push` name `path`."""
         action = self._game.text.parse_action(text, path)
         if action not in listed and not self._state.is_legal(action):
             raise self._illegal(self._state, text, path)
@@ -265,10 +262,10 @@ class Position:
             # By another seed than the outcome, which else would be drawn by the numbers that dealt the hands.
             state.determinize(self.viewer, random.Random(seed).getrandbits(63))
         action = self._game.draw_outcome(state, seed)
-        text = self._game.text.format_action(action)
+        played = [self._game.text.format_action(action)]
         state.apply(action)
-        self._advance(state, [text])
-        return [text]
+        self._advance(state, played)
+        return played
 
     def view(self, seat: int | None) -> Position:
         """Return a seat's view of the position; a copy of it if nothing is hidden.

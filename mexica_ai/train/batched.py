@@ -142,9 +142,7 @@ def selfplay(
     ):
         if count is not None and (type(count) is not int or count < least):
             raise bad_option(name, count, f"an integer of at least {least}")
-    if not 0 <= dirichlet < math.inf:
-        raise bad_option("dirichlet", dirichlet, "a finite number of at least 0")
-    _check_search(search or {})
+    _check_search(dirichlet, search or {})
     settings = _Settings(
         game,
         players,
@@ -169,7 +167,9 @@ def selfplay(
     return _play_overlapped(groups, evaluator) if overlap else _play(groups, evaluator)
 
 
-def _check_search(search: Mapping[str, float]) -> None:
+def _check_search(dirichlet: float, search: Mapping[str, float]) -> None:
+    if not 0 <= dirichlet < math.inf:
+        raise bad_option("dirichlet", dirichlet, "a finite number of at least 0")
     for option, name in (("halving", "gumbel"), ("prior_noise", "noise")):
         if option in search:
             raise bad_option("search", option, f"the argument {name} instead, which is for full searches alone")
