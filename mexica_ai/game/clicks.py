@@ -127,15 +127,18 @@ def walks_of(position: Position) -> list[Walk]:
     order = itertools.count()
     waiting: list[tuple[int, int, int, list[str], State]] = [(0, 0, next(order), [], position.state)]
     before, seat = position.to_json(), position.state.current_player
-    start = _without(before, game.reasons.spends)
+    start, is_own = _without(before, game.reasons.spends), False  # whether the seat's own part says where the piece is
     while waiting:
         _, number, _, actions, state = heapq.heappop(waiting)
         if actions and found[_goal(game, actions[-1], before)].actions != actions:
             continue  # a cheaper way was found since
         for action, after in _steps(game, state):
             fields = game.text.format_position(after)
-            if _without(fields, game.reasons.spends) == start:
-                continue  # back where it began
+            now = _without(fields, game.reasons.spends)
+            is_moved = now["seats"][seat : seat + 1] != start["seats"][seat : seat + 1]
+            is_own |= is_moved
+            if now == start or (is_own and not is_moved):
+                continue  # back where it began; the first step may have changed more than the place of the piece
             cost = spent(before, fields, seat, game.reasons.spends, False)
             price, goal = (sum(cost.values()), number + 1), _goal(game, action, before)
             if goal in best and best[goal] <= price:

@@ -93,6 +93,18 @@ def test_walks_are_the_cheapest_and_can_be_played():
         assert not any(other.entry.paths[0] == goal for other in clicks.walks_of(position) if other != walk)
 
 
+def test_no_walk_leads_to_where_it_begins():
+    # No tile is left and no district has 13 spaces, so the first action puts the token out of play, too.
+    position = ai.Position.from_json(build(display=[13], pillis=["C6"], no_tiles=True))
+    back = position.copy()
+    back.push("walk C5; walk C6", partial=True)
+    assert back.to_json()["calpulli"]["display"] == []
+    assert back.to_json()["seats"][0]["pilli"] == "C6"
+    goals = [walk.entry.paths[0] for walk in clicks.walks_of(position)]
+    assert len(goals) > 3
+    assert "C6" not in goals
+
+
 def test_no_walk_is_offered_where_one_action_leads_as_cheaply():
     rng, position, offered, singles = random.Random(2), ai.new_game("mexica", players=2, seed=2), 0, 0
     for _ in range(60):
