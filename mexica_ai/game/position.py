@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copyreg
-import random
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -24,7 +23,7 @@ from mexica_ai.io.errors import (
     SearchError,
 )
 from mexica_ai.io.json_types import JsonObject
-from mexica_ai.io.numbers import resolve_seed
+from mexica_ai.io.numbers import MAX_INT64, resolve_seed
 from mexica_ai.io.strict import check_options, parse_json, quote
 
 
@@ -259,8 +258,7 @@ class Position:
             raise SearchError("no random event is due here; expected one", reason="NO_CHANCE")
         self._check_no_spectator()
         if self.viewer is not None:
-            # By another seed than the outcome, which else would be drawn by the numbers that dealt the hands.
-            state.determinize(self.viewer, random.Random(seed).getrandbits(63))
+            state.determinize(self.viewer, MAX_INT64 - seed)  # its numbers must not be those that draw the outcome
         action = self._game.draw_outcome(state, seed)
         played = [self._game.text.format_action(action)]
         state.apply(action)
