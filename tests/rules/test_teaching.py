@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tzolkin_builder import build
 
 import mexica_ai as ai
 from cext.core.baselines.simple import random_turn
@@ -194,6 +195,22 @@ def test_the_tiles_of_tzolkin_are_explained():
     assert "eats" in hints["day:27"]
     assert hints["day:16"] == "Day 16 of 27. The next food day is day 21."
     assert hints["worker:palenque:8"].startswith("An idle worker")
+
+
+@pytest.mark.parametrize(
+    ("theology", "gear", "space", "words"),
+    [
+        (0, "tikal", 0, "it only comes home"),
+        (0, "tikal", 5, "it uses this action, or a lower one for 1 corn a step back"),
+        (0, "tikal", 6, "it uses any action of this gear"),
+        (0, "chichen_itza", 9, "it uses this action"),
+        (1, "chichen_itza", 9, "it uses any action of this gear"),
+    ],
+)
+def test_a_worker_of_tzolkin_says_what_it_can_do(theology, gear, space, words):
+    seats = {0: {"technologies": {"theology": theology}}}
+    fields = build(4, gears={gear: "." * space + "0"}, seats=seats)
+    assert f"picked up, {words}" in teaching.hints("tzolkin", fields)[f"worker:{gear}:{space}"]
 
 
 # --- points

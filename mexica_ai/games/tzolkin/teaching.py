@@ -72,9 +72,18 @@ def _gear(fields: Fields, gear: str) -> dict[str, Phrase]:
         if owner == facts.IDLE:
             found[f"worker:{gear}:{space}"] = phrase("hint.idle", gear=name, space=space)
         elif owner != facts.FREE and space <= last:
-            whose = seat_phrase(int(owner))
-            found[f"worker:{gear}:{space}"] = phrase("hint.worker", seat=whose, gear=name, space=space)
+            whose, key = seat_phrase(int(owner)), _worker_key(fields, int(owner), gear, space)
+            found[f"worker:{gear}:{space}"] = phrase(key, seat=whose, gear=name, space=space)
     return found
+
+
+def _worker_key(fields: Fields, seat: int, gear: str, space: int) -> str:
+    """Return the key of what a worker can do if it is picked up now; theology reaches one action ahead."""
+    theology = fields["seats"][seat]["technologies"]["theology"]
+    reach = space + (gear == facts.CHICHEN and theology > 0)
+    if reach >= GEARS[gear]["free_choice_from"]:
+        return "hint.worker_any"
+    return "hint.worker" if reach else "hint.worker_none"
 
 
 def _seat(seat: int, own: JsonObject, fields: Fields) -> dict[str, Phrase]:
