@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from mexica_ai.analysis.limits import (
@@ -136,7 +136,10 @@ class Engine(ABC):
                 f"engine {self.name}: cannot be told which first actions to allow or avoid; expected one of {able}",
                 reason="NOT_RESTRICTABLE",
             )
-        self._first_actions = {"allow": allow, "avoid": avoid}
+        for name, given in (("allow", allow), ("avoid", avoid)):
+            if isinstance(given, Iterable) and not isinstance(given, str):
+                given = tuple(given)  # a generator would be empty for the second search
+            self._first_actions[name] = given
 
     def weights_id(self, game: str) -> str | None:
         """Return the identifier of the weights that the engine uses for a game.

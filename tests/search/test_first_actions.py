@@ -258,6 +258,9 @@ def test_engines_that_cannot_be_restricted_say_so() -> None:
     with make_engine("mcts,iterations=50") as engine:
         engine.restrict(None, ["take 1 1"])
         assert engine.best_turn(position, seed=1).turn[0] != "take 1 1"
+        first = [action for action in position.legal_actions() if action != "take 1 2"]
+        engine.restrict(None, (action for action in first))  # type: ignore[arg-type]
+        assert [engine.best_turn(position, seed=1).turn[0] for _ in range(2)] == ["take 1 2"] * 2
     with make_engine("uct,iterations=50") as engine:
         engine.restrict(None)
         with pytest.raises(ai.SearchError, match="expected one of mcts, grpc") as caught:
