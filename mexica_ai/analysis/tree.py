@@ -13,6 +13,7 @@ from mexica_ai.analysis.settings import SearchSettings
 from mexica_ai.game import registry
 from mexica_ai.game.position import Position
 from mexica_ai.io.errors import SearchError
+from mexica_ai.io.numbers import MAX_INT64
 
 
 @out_of_memory()
@@ -44,7 +45,7 @@ def search_tree(position: Position, settings: SearchSettings, *, visits: int = 1
     run.result()
     search = run.search
     assert isinstance(search, Search)
-    found = search.tree(visits)
+    found = search.tree(min(visits, MAX_INT64))
     if not found:
         root = search.tree(1)[0]["visits"]
         raise SearchError(

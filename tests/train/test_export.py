@@ -164,6 +164,8 @@ def test_a_tree_adds_up(game):
             if edge["node"] is not None:
                 assert nodes[edge["node"]]["visits"] >= edge["visits"]
                 assert nodes[edge["node"]]["turn"] - node["turn"] in (0, 1)
+    with pytest.raises(SearchError, match=r"visits: given 1000000.*; expected at most 300, those of the root"):
+        search_tree(position, ai.SearchSettings(ai.Limits(None, 300), seed=1), visits=10**30)
     few = search_tree(position, ai.SearchSettings(ai.Limits(None, 300), seed=1), visits=30)
     assert [node["visits"] for node in few] == [node["visits"] for node in nodes if node["visits"] >= 30]
     assert all(edge["visits"] >= 30 for node in few for edge in node["edges"])
