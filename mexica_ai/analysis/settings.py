@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from cext.core.learning.weights import Weights
@@ -72,7 +73,14 @@ class SearchSettings:
             raise SearchError(
                 f"limits: given {quote(self.limits)}; expected Limits", reason="INVALID_LIMITS", path="limits"
             )
-        for name in self.options:
+        for name, value in self.options.items():
+            if name in OPTIONS and not isinstance(value, Real):
+                _, low, high = OPTIONS[name]
+                raise SearchError(
+                    f"options: given {quote(value)} for {name}; expected a number from {low:g} to {high:g}",
+                    reason="INVALID_OPTION",
+                    path="options",
+                )
             if name not in OPTIONS:
                 expected = f"one of {', '.join(sorted(OPTIONS))}{did_you_mean(name, OPTIONS)}"
                 raise SearchError(

@@ -173,3 +173,12 @@ def test_settings_are_checked_once(name, value):
     with pytest.raises(ai.SearchError, match=f"^{name}: given {value}; expected") as caught:
         SearchSettings(ai.Limits(iterations=1), **{name: value})
     assert caught.value.path == name
+
+
+@pytest.mark.parametrize("value", ["1", None, [1]])
+def test_options_are_numbers(value):
+    with pytest.raises(ai.SearchError, match=r"^options: given .* for exploration; expected a number from 0 to 100"):
+        SearchSettings(ai.Limits(iterations=1), options={"exploration": value})
+    for number in (1, np.float32(1.0), np.int64(1)):
+        settings = SearchSettings(ai.Limits(iterations=1), 1, options={"exploration": number})
+        assert SearchRun(ai.new_game("nim"), settings).result().iterations == 1
