@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     calls.add_argument(
         "--games",
         nargs="+",
-        default=[registry.DEFAULT],
+        action="extend",
         metavar="GAME",
         help=f"games that are dealt, or files with a position each (default: {registry.DEFAULT})",
     )
@@ -106,9 +106,10 @@ def run(args: argparse.Namespace) -> int:
     if args.own_channels and args.rate:
         raise SearchError("--own-channels: given with --rate; expected --callers", reason="INVALID_CONFIG")
     seed = args.seed or 0
-    names = [name for name in args.games if name in registry.names()]
+    games = args.games or [registry.DEFAULT]
+    names = [name for name in games if name in registry.names()]
     positions: list[Position] = load.deal(names, seed)
-    positions += [common.read_position(name) for name in args.games if name not in names]
+    positions += [common.read_position(name) for name in games if name not in names]
     search = {
         "time_s": args.time,
         "iterations": args.iterations,

@@ -183,6 +183,27 @@ def test_figures_as_json_are_whole(monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)["refusals"] == dict(report.refusals)
 
 
+@pytest.mark.parametrize(
+    ("given", "games"),
+    [
+        ([], {"mexica"}),
+        (["--games", "nim", "coatl"], {"nim", "coatl"}),
+        (["--games", "nim", "--games", "coatl"], {"nim", "coatl"}),
+    ],
+)
+def test_games_of_several_options(monkeypatch, capsys, given, games):
+    asked = []
+
+    async def run(_make_client, positions, _plan, _stop):
+        asked.extend(positions)
+        return load.Report()
+
+    monkeypatch.setattr(load, "run", run)
+    assert main(["load", "localhost:1", *given]) == 1
+    capsys.readouterr()
+    assert {position.game for position in asked} == games
+
+
 def test_a_wrong_question_ends_the_load(serve, command):
     code, out, err = command(serve(), "--games", EXAMPLES / "nothing.json")
     assert (code, out) == (2, "")
