@@ -18,13 +18,18 @@ from typing import Any
 
 from mexica_ai.rpc import targets
 
-ASK_S = 1.0  # for the question, in all
+ASK_S = 1.0  # for the question, in all; as long again for the first word of a server that says none
 AGAIN_S = 10.0  # until the same server is asked again: many calls may fail at the same time
 
 _IS_PLAIN = (
     "the server does not speak TLS there; expected a client without TLS (without root_certificates, --tls, --tls-ca), "
     "or another port"
 )
+_WANTS_CERTIFICATE = (
+    "the server closes connections without a client's certificate, as it seems; expected certificate=FILE and key=FILE "
+    "(--tls-certificate FILE, --tls-key FILE)"
+)
+_PLAIN, _TLS, _CLOSES = range(3)  # what a server does; the last: it ends a connection after the handshake
 _WANTS_TLS = "the server wants TLS; expected root_certificates=FILE or True (--tls-ca FILE, or --tls)"
 _OTHER_AUTHORITY = (
     "the certificate is signed by none of the authorities that this client trusts; expected root_certificates=FILE "
@@ -47,18 +52,20 @@ class Advisor:
     target : str
     has_tls : bool
         Whether the client speaks TLS.
+    has_certificate : bool
+        Whether it shows a certificate.
     is_direct : bool
-        Whether no proxy stands before the server. Then the server may be asked, which takes `ASK_S` at most, and
+        Whether no proxy stands before the server. Then the server may be asked, which takes about `ASK_S`, and
         `AGAIN_S` later again.
     """
 
-    def __init__(self, target: str, *, has_tls: bool, is_direct: bool) -> None:
-        self._has_tls = has_tls
+    def __init__(self, target: str, *, has_tls: bool, is_direct: bool, has_certificate: bool = False) -> None:
+        self._has_tls, self._has_certificate = has_tls, has_certificate
         places = targets.places(target) if is_direct else []
         # Not those whose port is a name, such as https.
         self._places = [(host, int(port)) for host, port in places if port and re.fullmatch("[0-9]+", port)]
         self._asking = threading.Lock()
-        self._answers: set[bool] = set()
+        self._answers: set[int] = set()
         self._next_s = -math.inf
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -74,12 +81,14 @@ class Advisor:
         if "Socket closed" not in message and all(_is_address(host) for host, _ in self._places):
             return ""  # each has one address, and the message tells enough
         answers = self._ask()
-        if self._has_tls and False in answers:
+        if not self._has_tls:
+            return _WANTS_TLS if answers & {_TLS, _CLOSES} else ""
+        if _PLAIN in answers:
             return _IS_PLAIN
-        return _WANTS_TLS if not self._has_tls and True in answers else ""
+        return _WANTS_CERTIFICATE if _CLOSES in answers and not self._has_certificate else ""
 
-    def _ask(self) -> set[bool]:
-        """Return whether those speak TLS that can be reached, or could be not long ago."""
+    def _ask(self) -> set[int]:
+        """Return what those do that can be reached, or could be not long ago."""
         with self._asking:
             if time.monotonic() >= self._next_s:
                 self._answers = _ask(self._places)
@@ -94,9 +103,9 @@ def _is_address(host: str) -> bool:
         return False
 
 
-def _ask(places: list[tuple[str, int]]) -> set[bool]:
-    """Return whether those speak TLS that can be reached."""
-    end, answers = time.monotonic() + ASK_S, set()
+def _ask(places: list[tuple[str, int]]) -> set[int]:
+    """Return what those do that can be reached."""
+    end, answers = time.monotonic() + ASK_S, set[int]()
     for host, port in places:
         left_s = end - time.monotonic()
         if left_s <= 0:
@@ -106,23 +115,29 @@ def _ask(places: list[tuple[str, int]]) -> set[bool]:
         except OSError:
             continue
         with connection:
-            answer = _speaks_tls(connection)
+            answer = _speaks(connection)
         if answer is not None:
             answers.add(answer)
     return answers
 
 
-def _speaks_tls(connection: socket.socket) -> bool | None:
-    """Return whether a server speaks TLS; None if it does not say so."""
+def _speaks(connection: socket.socket) -> int | None:
+    """Return what a server does, which one of gRPC says first; None if it does not say so."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # nothing is sent to it
     context.set_alpn_protocols(["h2"])
     try:
-        context.wrap_socket(connection).close()
+        encrypted = context.wrap_socket(connection)
     except ssl.SSLError as error:
         if error.reason == "WRONG_VERSION_NUMBER":
-            return False  # what came is no TLS
-        return True if "ALERT" in (error.reason or "") else None
+            return _PLAIN  # what came is no TLS
+        return _TLS if "ALERT" in (error.reason or "") else None
     except OSError:
         return None
-    return True
+    with encrypted:
+        try:
+            return _TLS if encrypted.recv(1) else _CLOSES
+        except TimeoutError:
+            return _TLS
+        except OSError:
+            return _CLOSES

@@ -76,7 +76,7 @@ class _Connected(Calls):
         self._name = target if proxy is None else f"{target} (by the proxy {proxy[0]}, from {proxy[1]})"
         credentials = _credentials(root_certificates, certificate, key)
         kind = {"has_tls": credentials is not None, "is_direct": proxy is None}
-        self._advisor = advice.Advisor(target, **kind)
+        self._advisor = advice.Advisor(target, has_certificate=certificate is not None, **kind)
         options = _options(target, authority, **kind)
         if credentials is None:
             self._open = functools.partial(self._grpc.insecure_channel, target, options)

@@ -219,6 +219,24 @@ def test_a_client_with_tls_that_meets_a_server_without(plain, ca):
 
 
 @ports
+def test_a_client_without_the_certificate_that_a_server_wants(folder, ca):
+    files = {"tls_certificate": ca, "tls_key": str(folder / "server.key"), "tls_client_ca": ca}
+    server = RunningServer(None, port=0, **files)
+    assert "without a client's certificate, as it seems; expected certificate=FILE" in refused(
+        server.address, root_certificates=ca
+    )
+    pair = {"certificate": ca, "key": folder / "server.key"}
+    with Client(server.address, root_certificates=ca, **pair) as client:
+        assert client.list_games(timeout_s=20)
+    server.close()
+    make_certificate(folder, "stranger")
+    server = RunningServer(None, port=0, **files)
+    strange = {"certificate": folder / "stranger.pem", "key": folder / "stranger.key"}
+    assert "as it seems" not in refused(server.address, root_certificates=ca, **strange)
+    server.close()
+
+
+@ports
 def test_an_authority_that_is_not_trusted(replicas, tmp_path):
     make_certificate(tmp_path, "other")
     said = refused(replicas, root_certificates=str(tmp_path / "other.pem"), authority="localhost")
