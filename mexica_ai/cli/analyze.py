@@ -200,6 +200,6 @@ def _screen() -> Iterator[Callable[[list[str]], None]]:
 
         def draw(lines: list[str]) -> None:
             text = "\n".join(map(terminal.escape, lines))
-            live.update(Text(text, no_wrap=True, overflow="ellipsis"), refresh=True)
+            live.update(Text(text, overflow="fold"), refresh=True)  # a narrow terminal loses no figure
 
         yield draw

@@ -6,6 +6,7 @@ import pathlib
 import pty
 import re
 import subprocess
+import sys
 import sysconfig
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import mexica_ai as ai
 from mexica_ai.analysis.results import Candidate
 from mexica_ai.cli import common, report
+from mexica_ai.cli.main import main
 from mexica_ai.io import terminal
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -38,6 +40,16 @@ def test_turns_go_on_below_and_are_whole(columns, monkeypatch):
     text = " ".join(" ".join(lines).split())
     assert "; ".join(TURN) in text
     assert "..." not in text
+
+
+def test_a_narrow_terminal_loses_no_figure_of_an_analysis(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setenv("COLUMNS", "40")
+    assert main(["analyze", str(MIDGAME), "--iterations", "200", "--seed", "1"]) == 0
+    shown = " ".join(re.sub("\x1b\\[[0-9;?]*[A-Za-z]", "", screen.getvalue()).split())
+    assert "\N{HORIZONTAL ELLIPSIS}" not in shown
+    assert re.search(r"200 iterations in \S+ s \(\S+/s\), \d+ nodes, \d+ distinct turns; ended by", shown)
 
 
 @pytest.mark.parametrize("columns", [40, 80])
