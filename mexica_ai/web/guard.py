@@ -114,7 +114,7 @@ class Guard:
                 await self._load(game)
             response = self._check(scope)
         except ApiError as error:
-            is_closed = error.status == 401 and _is_page(scope)
+            is_closed = (error.status == 401 or error.reason == "GUEST") and _is_page(scope)  # people read it
             response = _closed_page() if is_closed else error_response(error)
         if response is None:
             await self._app(scope, _LimitedReceive(receive, _max_body(scope["path"])), send_guarded)

@@ -77,6 +77,10 @@ def test_a_link_opens_one_game_as_one_seat(page):
     made, friend = begin(page)
     assert friend.opened.status_code == 303
     assert friend.opened.headers["location"] == f"/g/{made['id']}"
+    for path in ("/", "/edit"):  # of the owner: a person is told what to do, in words
+        answer = friend.client.get(path)
+        assert (answer.status_code, answer.headers["content-type"]) == (401, "text/html; charset=utf-8")
+        assert "open the link again" in answer.text
     cookie = friend.opened.headers["set-cookie"]
     name = rf"mexica_ai_{page.port}_{made['id']}=1\.[\w-]{{43}}"
     assert re.fullmatch(rf"{name}; HttpOnly; Path=/; SameSite=lax", cookie, re.IGNORECASE)
