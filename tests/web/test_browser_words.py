@@ -39,6 +39,17 @@ def test_the_turn_of_an_engine_is_told_and_stays_marked_until_one_acts(visit, si
     one.check_accessible()
 
 
+def test_a_name_that_is_like_that_of_a_seat_stays(visit, site):
+    game = site.call("POST", "/api/games", {"example": "mexica_midgame.json"}, 201)
+    game["names"] = ["Ann", "Seat 2", "Cyd"]
+    game["draft"]["steps"] = [{"action": "found 12 O5", "text": "Seat 2 +2", "words": "founded"}]
+    one = visit()
+    one.page.route("**/api/events*", lambda route: route.abort())
+    one.page.route(f"**/api/games/{game['id']}", lambda route: route.fulfill(json=game))
+    assert one.game(game).locator(".chip small").inner_text() == "Seat 2 +2"  # of whom it is told, not of a third one
+    one.wrong.clear()  # the stream that did not come
+
+
 def test_turns_are_listed_by_rounds_in_words_or_in_text_forms(visit, site):
     game = site.call("POST", "/api/games", {"text": path_of("mexica").read_text(), "record": 1}, 201)
     one = visit(390, 844)

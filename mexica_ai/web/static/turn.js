@@ -49,7 +49,7 @@ export function turnBar(page) {
   const canUndo = isMine && draft.actions.length > 0;
   return html`<section class="turnbar" aria-label=${t('Turn')}><div class="status">${status(page)}</div>
     <ol class="chips" aria-label=${t('Actions of this turn')}>${steps.map(({action, text, words}, index) => html`<li>${button(html`
-        <span class="badge">${index + 1}</span> ${settings.codes ? action : words || action} <small>${!settings.codes && words?.includes(text) ? nothing : named(page, text)}</small>`,
+        <span class="badge">${index + 1}</span> ${settings.codes ? action : words || action} <small>${!settings.codes && words?.includes(text) ? nothing : text}</small>`,
       () => page.set({chip: chip === index ? null : index}), {kind: 'chip', pressed: chip === index, off: Boolean(shown), title: action})}</li>`)}</ol>${steps.length ? nothing : lastTurns(page)}
     <form class="typed" @submit=${event => page.type(event)}><input list="legal" aria-label=${t('Type an action or a turn')}
       placeholder=${t('/ type a turn')} autocomplete="off" spellcheck="false"><datalist id="legal">${
