@@ -457,9 +457,11 @@ class Site:
             raise bad_value("request.seconds", data["seconds"], f"a number above 0, at most {MAX_SECONDS:g}")
         await self._require_service()
         is_begun = game.annotation["state"] == "running" or game.table.evaluations
-        if guest_of(request) is not None and is_begun:
+        if guest_of(request) is None or not is_begun:
+            self.jobs.annotate(game, float(data["seconds"]))
+        elif data["seconds"] != game.table.seconds or game.annotation["state"] == "stopped":
             raise ApiError(409, "ANNOTATED", "the game has an annotation, or gets one; expected a game without")
-        self.jobs.annotate(game, float(data["seconds"]))
+        # Else there is what the guest asks for: at the end of a game all its pages ask.
         return JSONResponse(game.annotation_json(), 202)
 
     async def end_annotation(self, request: Request) -> JSONResponse:

@@ -442,6 +442,8 @@ def test_what_engines_find_is_not_sent_to_a_guest(page):
     page.command(page.game(made), resign=True)
     assert friend.game(made)["annotation"]["turns"]
     assert friend.call("PUT", f"{path}/annotation", {"seconds": 0.1}, 409)["reason"] == "ANNOTATED"
+    # All pages of a game ask for the same when it ends, whoever is first.
+    assert friend.call("PUT", f"{path}/annotation", {"seconds": 0.05}, 202)["state"] == "done"
 
 
 def test_a_guest_neither_ends_nor_replaces_what_the_owner_has_searched(page):
