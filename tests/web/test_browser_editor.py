@@ -160,6 +160,19 @@ def test_what_is_not_possible_is_said(open_editor):
     editor.target("A1").click()
     expect(editor.page.locator(".editor .message")).to_have_text("A1 is in the lake; expected a space of the island")
     expect(editor.page.locator("#said")).to_have_text("A1 is in the lake; expected a space of the island")
+    # What is refused does not stay in its field.
+    field = editor.page.locator(".editor .bag input").first
+    field.evaluate("one => { one.closest('details').open = true; }")
+    held = field.input_value()
+    field.fill("-5")
+    field.blur()
+    expect(editor.page.locator(".editor .message")).to_have_text("Given -5; expected 0 to 99")
+    expect(field).to_have_value(held)
+    field = editor.page.locator(".editor label.field input[type=number]").first
+    held = field.input_value()
+    field.fill("")
+    field.blur()
+    expect(field).to_have_value(held)
     editor.visit.wrong.clear()  # the browser's console tells of the answer 422
 
 

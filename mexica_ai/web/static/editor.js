@@ -55,6 +55,8 @@ export class Editor {
         take(answer);
       } catch (error) {
         this.page.tell(error.message);
+        // What was refused does not stay in its field.
+        document.querySelectorAll('.editor input[type=number]').forEach((/** @type {any} */ one) => { one.value = one.defaultValue; });
       }
       this.page.render();
     });
@@ -222,12 +224,13 @@ export class Editor {
     }}><option value="">${words}</option>${options()}</select>`;
     const options = () => choices.map(([one, words], index) =>
       html`<option value=${index} .selected=${kind === 'choice' && one === value}>${words}</option>`);
+    const number = item => [...value].filter(one => one === item).length;
     const fieldset = body => html`<fieldset class=${kind} data-path=${path} ?data-invalid=${isFaulty}>
       <legend>${label}</legend>${body}</fieldset>`;
     switch (kind) {
       case 'number': return html`<label class="field">${label}<input type="number" min=${control.low}
-        max=${control.high} step=${control.step} .value=${String(value ?? '')} data-path=${path} aria-invalid=${invalid}
-        @change=${({target}) => target.value && set(target.valueAsNumber)}></label>`;
+        max=${control.high} step=${control.step} value=${value ?? ''} .value=${String(value ?? '')} data-path=${path} aria-invalid=${invalid}
+        @change=${({target}) => target.value ? set(target.valueAsNumber) : (target.value = target.defaultValue)}></label>`;
       case 'flag': return html`<label class="field"><input type="checkbox" .checked=${Boolean(value)} data-path=${path}
         aria-invalid=${invalid} @change=${({target}) => set(target.checked)}>${label}</label>`;
       case 'choice': return html`<label class="field">${label}<select data-path=${path} aria-invalid=${invalid}
@@ -235,7 +238,7 @@ export class Editor {
         choices.some(([one]) => one === value) ? nothing : html`<option value="" .selected=${true}>${value}</option>`
         }${options()}</select></label>`;
       case 'bag': return fieldset(choices.map(([item, words]) => html`<label>${words} <input type="number" min="0"
-        max="99" .value=${String([...value].filter(one => one === item).length)} aria-invalid=${invalid}
+        max="99" value=${number(item)} .value=${String(number(item))} aria-invalid=${invalid}
         @change=${({target}) => this.edit({path, item, count: target.valueAsNumber || 0})}></label>`));
       case 'row': return fieldset([control.is_ordered ? adder(t('put first…'), 0) : nothing,
         [...value].map((item, index) => button([choices.find(([one]) => one === item)?.[1] ?? item, ' ×'],
