@@ -209,6 +209,19 @@ def test_what_fields_of_searches_show_is_what_is_used(visit, site):
     assert number.input_value() == "20"
 
 
+def test_pages_keep_the_hints_that_others_have_set(visit, site):
+    game = site.call("POST", "/api/games", {"text": json.dumps(NIM)}, 201)
+    page = visit().game(game)
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.get_by_label("Hints").select_option("value")
+    page.get_by_role("button", name="Review", exact=True).first.click()
+    page.get_by_label("Hints").select_option("none")
+    other.close()
+    hints = page.evaluate("JSON.parse(localStorage.getItem('mexica-ai')).hints")
+    assert hints == {"play": "value", "review": "none"}
+
+
 def test_an_address_that_is_typed_opens_its_place(visit, site):
     game = site.play(site.new(options={"piles": [2, 2, 3]}, seats=[PERSON, PERSON]), "take 3 3")
     one = visit()

@@ -2,7 +2,7 @@
 // The analysis of a position: its candidates, shown on the board while the pointer is over them.
 import {button, choice, html, keep, nothing, percent, same, seatMark, settings, svg} from './api.js';
 import {keepWords, named, nameOf, told} from './people.js';
-import {t} from './words.js';
+import {stored, t} from './words.js';
 
 /** @typedef {import('./page.js').Page} Page */
 
@@ -13,7 +13,7 @@ let frozen = null;  // the rows and the key of their analysis, while the pointer
 export function candidatesPanel(page) {
   const hints = settings.hints[page.mode];
   const setHints = value => {
-    keep({hints: {...settings.hints, [page.mode]: value}});
+    keep({hints: {...settings.hints, ...stored().hints, [page.mode]: value}});  // another page may have changed the other one
     if (value === 'none') page.stopAnalysis();
     page.render();
   };
