@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import json
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -103,9 +104,9 @@ class JournalWriter:
     Raises
     ------
     NotationError
-        The file cannot be opened (reason UNREADABLE_FILE), is in use (JOURNAL_IN_USE), is not empty and
-        `resume` is false, or is not a journal (JOURNAL_EXISTS), or belongs to another tournament, or to several
-        (OTHER_TOURNAMENT).
+        The file cannot be opened, or is no regular one (reason UNREADABLE_FILE), is in use (JOURNAL_IN_USE), is not
+        empty and `resume` is false, or is not a journal (JOURNAL_EXISTS), or belongs to another tournament, or to
+        several (OTHER_TOURNAMENT).
     """
 
     def __init__(self, path: str, tournament: Tournament, *, resume: bool = False) -> None:
@@ -118,6 +119,11 @@ class JournalWriter:
         except OSError as error:
             raise NotationError(f"cannot open the journal {path}: {error.strerror}", reason="UNREADABLE_FILE") from None
         try:
+            if not stat.S_ISREG(os.fstat(self._fd).st_mode):  # a pipe would be read for ever
+                raise NotationError(
+                    f"cannot open the journal {path}: is no regular file; expected one, which --resume can read",
+                    reason="UNREADABLE_FILE",
+                )
             self._begin(path, tournament, resume)
         except BaseException:
             os.close(self._fd)

@@ -61,6 +61,16 @@ def played(records):
 # The schedule
 
 
+def test_a_journal_is_a_regular_file(tmp_path):
+    """A pipe, such as /dev/stdout may be, would be read for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (str(tmp_path / "pipe"), os.devnull):
+        for resume in (False, True):
+            with pytest.raises(NotationError, match="is no regular file") as caught:
+                JournalWriter(path, make("greedy", "random"), resume=resume)
+            assert str(caught.value).startswith(f"cannot open the journal {path}: ")
+
+
 @pytest.mark.parametrize(
     ("players", "patterns"),
     [(2, {"AB": 2}), (3, {"ABB": 3, "AAB": 3}), (4, {"ABBB": 4, "AAAB": 4})],
