@@ -75,7 +75,7 @@ def main():
     signal.signal(signal.SIGTERM, interrupt)
     try:
         (args.results / "games").mkdir(parents=True, exist_ok=True)
-        steps = [step for step in read_plan(args.plan, args.results) if step.name.startswith(tuple(args.only))]
+        steps = chosen(read_plan(args.plan, args.results), args.only)
         if args.status:
             return print_status(steps, strength.read_results(args.results))
         return run(steps, args)
@@ -83,6 +83,15 @@ def main():
         parser.exit(2, f"measure.py: error: {error}\n")
     except KeyboardInterrupt:
         parser.exit(130, "measure.py: interrupted; the same command goes on\n")
+
+
+def chosen(steps, only):
+    """Return the steps whose names begin as one of `only`; raise NotationError if none does."""
+    for beginning in only:
+        if beginning and not any(step.name.startswith(beginning) for step in steps):
+            names = ", ".join(step.name for step in steps)
+            raise NotationError(f"--only {beginning}: no step is named so; expected the beginning of one of {names}")
+    return [step for step in steps if step.name.startswith(tuple(only))]
 
 
 def interrupt(*_):

@@ -136,6 +136,15 @@ def test_a_rating_list_counts_by_its_engines(measure, tmp_path):
 
 
 @pytest.mark.real("processes")
+def test_a_name_of_no_step_is_refused(measure, tmp_path):
+    steps = measure["read_plan"](PLANS / "release.toml", tmp_path)
+    assert {step.game for step in measure["chosen"](steps, ["coatl", "coatl-levels"])} == {"coatl"}
+    assert measure["chosen"](steps, [""]) == steps
+    assert measure["chosen"]([], [""]) == []
+    with pytest.raises(MexicaAIError, match="--only mexcia: no step is named so; expected the beginning of one of mex"):
+        measure["chosen"](steps, ["coatl", "mexcia"])
+
+
 def test_only_results_of_before_that_git_has_are_deleted(measure, tmp_path):
     (tmp_path / "plan.toml").write_text(TINY)
     steps = measure["read_plan"](tmp_path / "plan.toml", tmp_path)
