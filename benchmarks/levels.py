@@ -46,7 +46,12 @@ def main():
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the arena ends, too
     args.journals.mkdir(parents=True, exist_ok=True)
-    rows = [measure(args, level) for level in args.pairs]
+    try:
+        rows = [measure(args, level) for level in args.pairs]
+    except subprocess.CalledProcessError as error:  # the arena has said why
+        parser.exit(1, f"levels.py: error: the arena ended with exit code {error.returncode}\n")
+    except KeyboardInterrupt:
+        parser.exit(130, "levels.py: interrupted; the same command goes on\n")
     print(json.dumps(rows) if args.json else table(args, rows))
 
 

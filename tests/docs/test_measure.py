@@ -135,16 +135,27 @@ def test_a_rating_list_counts_by_its_engines(measure, tmp_path):
         assert step.result([result | change]) is None
 
 
-@pytest.mark.real("processes")
 def test_a_name_of_no_step_is_refused(measure, tmp_path):
     steps = measure["read_plan"](PLANS / "release.toml", tmp_path)
-    assert {step.game for step in measure["chosen"](steps, ["coatl", "coatl-levels"])} == {"coatl"}
+    assert {step.game for step in measure["chosen"](steps, ["coatl"])} == {"coatl"}
     assert measure["chosen"](steps, [""]) == steps
     assert measure["chosen"]([], [""]) == []
     with pytest.raises(MexicaAIError, match="--only mexcia: no step is named so; expected the beginning of one of mex"):
         measure["chosen"](steps, ["coatl", "mexcia"])
 
 
+@pytest.mark.real("processes")
+def test_a_failure_of_the_arena_is_told_without_a_traceback(measure, tmp_path):
+    levels_now = runpy.run_path(str(ROOT / "benchmarks" / "levels.py"), run_name="levels")
+    (tmp_path / levels_now["journal_name"]("coatl", 2, 8000)).write_text("remember the milk\n")
+    command = [sys.executable, "benchmarks/levels.py", "--game", "coatl", "--journals", tmp_path, "--pairs", "2"]
+    done = subprocess.run([*command, "--blocks", "1"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert done.stderr.endswith("levels.py: error: the arena ended with exit code 2\n")
+
+
+@pytest.mark.real("processes")
 def test_only_results_of_before_that_git_has_are_deleted(measure, tmp_path):
     (tmp_path / "plan.toml").write_text(TINY)
     steps = measure["read_plan"](tmp_path / "plan.toml", tmp_path)
