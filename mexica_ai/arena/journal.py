@@ -130,10 +130,12 @@ class JournalWriter:
             raise
 
     def _begin(self, path: str, tournament: Tournament, resume: bool) -> None:
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise NotationError(f"the journal {path} is in use by another process", reason="JOURNAL_IN_USE") from None
+        with contextlib.suppress(OSError):  # of a file system without locks
+            try:
+                fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                problem = f"the journal {path} is in use by another process"
+                raise NotationError(problem, reason="JOURNAL_IN_USE") from None
         if os.fstat(self._fd).st_size > 0 and not resume:
             raise NotationError(
                 f"the journal {path} is not empty; expected a new file, or --resume to continue it",

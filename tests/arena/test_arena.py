@@ -2,6 +2,8 @@
 
 import collections
 import dataclasses
+import errno
+import fcntl
 import json
 import multiprocessing
 import os
@@ -59,6 +61,17 @@ def played(records):
 
 
 # The schedule
+
+
+def test_where_files_have_no_locks_a_journal_is_not_called_in_use(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    tournament = make("greedy", "random")
+    with JournalWriter(str(tmp_path / "games.jsonl"), tournament) as journal:
+        journal.append(play_game(Task(tournament, tournament.block(0)[0])))
+    assert len(read_journal(str(tmp_path / "games.jsonl")).games) == 1
 
 
 def test_a_journal_is_a_regular_file(tmp_path):
