@@ -205,6 +205,8 @@ def present(
     num_turns = len(set(asked).intersection(seat_turns(record)))
     found: list[TurnEvaluation] = []
     events = events_in(record) if not args.json or args.output is not None or args.html is not None else []
+    if any(path is not None for path in (args.output, args.html, args.plot)):
+        terminal.outlive_reader()
     shows_rows = not args.json and args.worst is None
     waiting = collections.deque(events if shows_rows else [])
     if shows_rows:

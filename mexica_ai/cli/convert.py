@@ -50,6 +50,11 @@ class Converted:
         """Whether standard output has the records, and so nothing else."""
         return "-" in self._targets.values()
 
+    @property
+    def has_files(self) -> bool:
+        """Whether files have the records."""
+        return any(path not in (None, "-") for path in self._targets.values())
+
     def add(self, record: dict[str, Any]) -> None:
         """Add a record that `mexica_ai.replay` accepts.
 

@@ -55,6 +55,8 @@ def run(args: argparse.Namespace) -> int:
     if args.lines and args.json:
         raise NotationError("--lines: is for people; the record itself has them as JSON", reason="BAD_USAGE")
     converted = convert.Converted(args)
+    if converted.has_files:
+        terminal.outlive_reader()
     with common.Progress("replaying") as progress:
         for path in args.files:
             try:

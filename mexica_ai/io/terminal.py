@@ -8,11 +8,12 @@ import itertools
 import os
 import re
 import shutil
+import stat
 import sys
 import textwrap
 import time
 from collections.abc import Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
 DEFAULT_WIDTH = 80  # where there is no terminal
 MIN_WIDTH = 40
@@ -66,6 +67,30 @@ def write(content: str) -> None:
     """Write the content of a file to standard output, in UTF-8 whatever the terminal's encoding is."""
     sys.stdout.flush()
     sys.stdout.buffer.write(content.encode())
+
+
+class _Unread(io.FileIO):
+    """Takes what is written to a file descriptor, also when nobody reads it any more."""
+
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            return memoryview(data).nbytes
+
+
+def outlive_reader() -> None:
+    """Have a command that writes files go on after the reader of its standard output has gone, as `head` does."""
+    old = sys.stdout
+    try:
+        number = old.fileno()
+        mode = os.fstat(number).st_mode
+    except (OSError, ValueError):  # it is no file
+        return
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        old.flush()
+        raw = io.BufferedWriter(_Unread(number, "w", closefd=False))
+        sys.stdout = io.TextIOWrapper(raw, old.encoding, old.errors)
 
 
 def tell(text: str) -> None:

@@ -119,6 +119,26 @@ def test_a_message_that_cannot_be_written_changes_no_exit_code(monkeypatch, plac
     assert capsys.readouterr().out.startswith("record.json:1: scores")
 
 
+@pytest.mark.parametrize(
+    ("command", "files"),
+    [
+        ("annotate record.json --iterations 10 --record a.json --html a.html --plot a.svg", "a.json a.html a.svg"),
+        ("annotate record.json --iterations 10 --json --record a.json", "a.json"),
+        ("analyze nim.json --iterations 50 --plot a.svg", "a.svg"),
+        ("analyze nim.json --iterations 50 --engine mcts --engine beam --plot a.svg", "a.svg"),
+        ("replay record.json --text a.txt --records a.json", "a.txt a.json"),
+    ],
+)
+def test_files_are_written_also_if_nobody_reads_the_output(monkeypatch, place, command, files):
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w", encoding="utf-8") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        assert main(command.split()) == 0
+        monkeypatch.undo()
+    assert all(Path(place, name).stat().st_size for name in files.split())
+
+
 class Left(BaseException):
     """Instead of the end of the process."""
 
