@@ -142,7 +142,7 @@ def selfplay(
     ):
         if count is not None and (type(count) is not int or count < least):
             raise bad_option(name, count, f"an integer of at least {least}")
-    _check_search(dirichlet, search or {})
+    _check_noise(dirichlet, search or {})
     settings = _Settings(
         game,
         players,
@@ -167,7 +167,8 @@ def selfplay(
     return _play_overlapped(groups, evaluator) if overlap else _play(groups, evaluator)
 
 
-def _check_search(dirichlet: float, search: Mapping[str, float]) -> None:
+def _check_noise(dirichlet: float, search: Mapping[str, float]) -> None:
+    """Raise SearchError if the noise is out of range, or options of the search stand for arguments."""
     if not 0 <= dirichlet < math.inf:
         raise bad_option("dirichlet", dirichlet, "a finite number of at least 0")
     for option, name in (("halving", "gumbel"), ("prior_noise", "noise")):
