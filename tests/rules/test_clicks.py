@@ -95,7 +95,7 @@ def test_walks_are_the_cheapest_and_can_be_played():
 
 def test_no_walk_leads_to_where_it_begins():
     # No tile is left and no district has 13 spaces, so the first action puts the token out of play, too.
-    position = ai.Position.from_json(build(display=[13], pillis=["C6"], no_tiles=True))
+    position = ai.Position.from_json(build_mexica(display=[13], pillis=["C6"], no_tiles=True))
     back = position.copy()
     back.push("walk C5; walk C6", partial=True)
     assert back.to_json()["calpulli"]["display"] == []
