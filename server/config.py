@@ -165,7 +165,7 @@ class Settings(BaseModel):
         default_factory=lambda data: data["slots"] + data["max_waiting"] + 100,
         ge=1,
         le=2 * 10**6,
-        description="calls of one connection; a client keeps more waiting",
+        description="calls of one connection, beside its watch of the health; a client keeps more waiting",
         json_schema_extra={"default_text": "--slots and --max-waiting and 100 more"},
     )
     light_workers: int = Field(2, ge=1, le=64, description="threads for the calls that do not search")

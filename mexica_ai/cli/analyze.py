@@ -86,9 +86,9 @@ def run(args: argparse.Namespace) -> int:
     position = common.read_position(args.position)
     budget = {field: getattr(args, key) for key, field in LIMIT_KEYS.items() if getattr(args, key) is not None}
     picture.check(args)
-    if args.plot is not None:
-        terminal.outlive_reader()
     is_unlimited = not {"time_s", "iterations"} & budget.keys()
+    if args.plot is not None and not is_unlimited:
+        terminal.outlive_reader()
     limits = Limits(**budget, unlimited=is_unlimited)
     if len(specs) > 1:
         return _compare(args, specs, position, limits)

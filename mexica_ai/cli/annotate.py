@@ -252,26 +252,39 @@ def _write(
     settings: dict[str, Any] | None,
 ) -> None:
     """Write the files that `--plot`, `--html` and `--record` name; without settings those in the record stay."""
-    if args.plot is not None and found:
-        turns = review.graph_turns(record, found)
-        title = f"{record['game'].capitalize()}: expected share of the win"
-        picture.write(args, shares.draw_shares(turns, players=len(found[0].after), theme=args.theme, title=title))
-    elif args.plot is not None:
-        terminal.tell("--plot: no turn was evaluated, so nothing is drawn")
-    if args.html is not None:
-        files.replace(args.html, review.report(record, found, events, worst=args.worst or review.WORST), "--html")
-    if args.output is not None:
-        if settings is None:
-            settings = {key: record["evaluations"].get(key) for key in ("build", "time_s", "iterations", "seed")}
-        others: list[bytes] = []
-        if _is_record_itself(args):
-            others = [text for _, text in read_records(args.record)]  # as they are: they may be no text
-            record = _record_now(others, record, args)
-            others[0] = others[0].removeprefix(codecs.BOM_UTF8)
-        line = json.dumps(with_evaluations(record, found, events=events, **settings)).encode()
-        if others:
-            others[args.game - 1] = line
-        files.replace(args.output, b"\n".join(others or [line]) + b"\n", "--record")
+    try:
+        if args.output is not None:  # first: it holds the searches
+            _write_record(found, record, args, events, settings)
+    finally:
+        if args.plot is not None and found:
+            turns = review.graph_turns(record, found)
+            title = f"{record['game'].capitalize()}: expected share of the win"
+            picture.write(args, shares.draw_shares(turns, players=len(found[0].after), theme=args.theme, title=title))
+        elif args.plot is not None:
+            terminal.tell("--plot: no turn was evaluated, so nothing is drawn")
+        if args.html is not None:
+            files.replace(args.html, review.report(record, found, events, worst=args.worst or review.WORST), "--html")
+
+
+def _write_record(
+    found: list[TurnEvaluation],
+    record: dict[str, Any],
+    args: argparse.Namespace,
+    events: Sequence[EventWorth],
+    settings: dict[str, Any] | None,
+) -> None:
+    """Write the evaluations into the file that `--record` names."""
+    if settings is None:
+        settings = {key: record["evaluations"].get(key) for key in ("build", "time_s", "iterations", "seed")}
+    others: list[bytes] = []
+    if _is_record_itself(args):
+        others = [text for _, text in read_records(args.record)]  # as they are: they may be no text
+        record = _record_now(others, record, args)
+        others[0] = others[0].removeprefix(codecs.BOM_UTF8)
+    line = json.dumps(with_evaluations(record, found, events=events, **settings)).encode()
+    if others:
+        others[args.game - 1] = line
+    files.replace(args.output, b"\n".join(others or [line]) + b"\n", "--record")
 
 
 def _record_now(records: list[bytes], record: dict[str, Any], args: argparse.Namespace) -> dict[str, Any]:

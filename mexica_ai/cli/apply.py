@@ -52,10 +52,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     common.add_json_option(parser, "print scores, random events and the position in one JSON object")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Run the command."""
+def check(args: argparse.Namespace) -> None:
+    """Check what the options say together."""
     if args.seed is not None and not args.draw:
         raise NotationError("--seed: needs --draw, which draws the events", reason="BAD_USAGE")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    check(args)
     start = common.read_position(args.position)
     position = start.copy()
     steps: list[Step] = []

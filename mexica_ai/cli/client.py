@@ -310,6 +310,7 @@ def _new(args: argparse.Namespace, client: Client) -> None:
 
 
 def _apply(args: argparse.Namespace, client: Client) -> None:
+    apply.check(args)
     position = common.read_position(args.position)
     applied = client.apply_turn(
         position, args.turn, draw_events=args.draw, seed=args.seed, partial=args.partial, steps=args.steps
@@ -436,7 +437,7 @@ def _info(args: argparse.Namespace, client: Client) -> None:
     for game, levels in itertools.groupby(info["levels"], key=lambda level: level["game"]):
         rated = ", ".join(f"{each['level']} {each['rank']} {each['rating']:.0f}" for each in levels)
         lines += [f"ratings of the levels of {game}: {rated}"]
-    lines += [f"option {one['name']}: {one['min']:g} to {one['max']:g}" for one in info["search_options"]]
+    lines += [f"option {one['name']}: {_number(one['min'])} to {_number(one['max'])}" for one in info["search_options"]]
     lines += ["at most " + ", ".join(f"{name} {_number(value)}" for name, value in info["caps"].items())]
     for line in lines:
         terminal.say(*terminal.wrap(line, rest="    "))
@@ -444,7 +445,7 @@ def _info(args: argparse.Namespace, client: Client) -> None:
 
 def _number(value: float) -> str:
     """Return a number with all of its digits."""
-    return str(int(value) if value == int(value) else value)
+    return str(int(value) if float(value).is_integer() else value)
 
 
 _CALLS = {

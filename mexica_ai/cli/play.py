@@ -152,12 +152,12 @@ def run(args: argparse.Namespace) -> int:
     if problem := files.problem_of(record):
         advice = "" if args.record else "; expected a folder of yours, or --record FILE"
         raise NotationError(f"--record: cannot write {record!r}: {problem}{advice}", reason="BAD_USAGE")
-    if _has_something_else(record, args.source):
+    if args.record and _has_something_else(record, args.source):
         raise NotationError(
             f"--record: {record!r} exists already; expected a new file, or `mexica-ai play {record}` to go on with it",
             reason="BAD_USAGE",
         )
-    if Path(record).is_file() and _has_more(record):
+    if args.record and Path(record).is_file() and _has_more(record):
         raise NotationError(
             f"--record: {record!r} holds more than the record of the game that goes on would; expected a new file",
             reason="BAD_USAGE",
@@ -171,6 +171,8 @@ def run(args: argparse.Namespace) -> int:
             engines[seat] = stack.enter_context(make_engine(spec, **defaults))
         threads = args.threads or AUTO
         adviser = stack.enter_context(make_engine(parse_spec(f"mcts,threads={threads}")))
+        if not args.record:
+            record = _made(record)
         Talk(Session(position, engines, record, lines), adviser, record).play()
     return 0
 
@@ -252,14 +254,22 @@ def _new_name(game: str) -> str:
     folder = _folder()
     with contextlib.suppress(OSError):  # the file cannot be written either, and that error says what to do
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    stem = f"{folder / game}-{datetime.datetime.now():%Y%m%d-%H%M%S}"
-    for number in itertools.count(1):
-        name = f"{stem}{f'-{number}' if number > 1 else ''}.json"
-        with contextlib.suppress(FileExistsError):  # of a game that began in the same second
-            with contextlib.suppress(PermissionError, FileNotFoundError):  # as above
-                os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-            break
-    return name
+    return f"{folder / game}-{datetime.datetime.now():%Y%m%d-%H%M%S}.json"
+
+
+def _made(name: str) -> str:
+    """Make the file of a new game, and return its name: another one if a game that began in the same second has it."""
+    stem, number = name.removesuffix(".json"), 1
+    while True:
+        try:
+            os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        except FileExistsError:
+            number += 1
+            name = f"{stem}-{number}.json"
+        except OSError:  # it is told when the game is written
+            return name
+        else:
+            return name
 
 
 def _last_game() -> str:

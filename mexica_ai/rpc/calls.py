@@ -73,7 +73,7 @@ class Call(Generic[T]):
     def __post_init__(self) -> None:
         # gRPC takes NaN, and what is beyond its clock, for a deadline that is over.
         given = self.timeout_s
-        if given is not None and not (isinstance(given, (int, float)) and given <= MAX_TIME_S):
+        if given is not None and not (isinstance(given, (int, float)) and -MAX_TIME_S <= given <= MAX_TIME_S):
             raise SearchError(
                 f"timeout_s: given {quote(given)}; expected a number of seconds, at most {MAX_TIME_S}, or None",
                 reason="INVALID_LIMITS",

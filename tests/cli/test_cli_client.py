@@ -158,6 +158,8 @@ def test_a_random_event(client, tmp_path):
     assert json.loads(client("apply", game, "--draw", "--seed", 5)) == answers[0]["position"]
     client("apply", game)
     assert (client.code, "turn" in client.err) == (2, True)
+    client("apply", game, "draw deck", "--seed", 5)
+    assert (client.code, "--seed: needs --draw" in client.err) == (2, True)
 
 
 def test_validate(client, tmp_path):

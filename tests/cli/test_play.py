@@ -530,6 +530,14 @@ def test_a_game_without_a_file_is_kept_where_it_litters_no_folder(tmp_path, monk
     assert at_once == [0] * 5
     games = [path for path in kept.parent.iterdir() if path.name.startswith("nim-")]
     assert len(games) == 6
+    with monkeypatch.context() as patch:
+        patch.setattr("mexica_ai.cli.play.make_engine", lambda *_, **__: ai.Position.from_compact("bad"))
+        assert run([], *NIM)[0] == 2
+    assert len(list(kept.parent.glob("nim-*"))) == 6  # an engine that cannot be made leaves no empty file
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    code, out = run([], *NIM)
+    assert (code, "expected a folder of yours, or --record FILE" in out) == (2, True)
     monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.setattr(Path, "expanduser", lambda path: (_ for _ in ()).throw(RuntimeError("no home")))
     assert "expected --record FILE" in run([], *NIM)[1]

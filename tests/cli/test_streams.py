@@ -139,6 +139,14 @@ def test_files_are_written_also_if_nobody_reads_the_output(monkeypatch, place, c
     assert all(Path(place, name).stat().st_size for name in files.split())
 
 
+def test_a_search_without_a_limit_ends_with_its_reader(monkeypatch, place):
+    outlived = []
+    monkeypatch.setattr("mexica_ai.io.terminal.outlive_reader", lambda: outlived.append(True))
+    for limit in ([], ["--iterations", "50"]):
+        assert main(["analyze", "nim.json", "--plot", "a.svg", *limit]) == 0
+    assert outlived == [True]
+
+
 class Left(BaseException):
     """Instead of the end of the process."""
 

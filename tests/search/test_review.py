@@ -129,6 +129,16 @@ def test_a_record_that_another_program_has_put_there_is_not_lost(cli, tmp_path, 
     assert html.exists()
 
 
+def test_the_record_is_kept_if_another_file_cannot_be_written(cli, tmp_path, monkeypatch):
+    path, html = tmp_path / "game.jsonl", tmp_path / "game.html"
+    path.write_text(json.dumps(NIM))
+    meanwhile(monkeypatch, html.mkdir)
+    monkeypatch.setattr("mexica_ai.cli.main._drop_output", lambda: None)
+    assert cli("annotate", path, "--iterations", 20, "--record", path, "--html", html) != 0
+    assert "--html" in cli.err
+    assert recorded_evaluations(json.loads(path.read_text()))
+
+
 def test_evaluations_that_another_program_has_added_stay(cli, tmp_path, monkeypatch, evaluations):
     path = tmp_path / "game.jsonl"
     path.write_text(json.dumps(NIM))

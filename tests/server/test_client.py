@@ -484,7 +484,7 @@ def test_an_answer_that_cannot_be_read(ask, answering, name, args, answer):
     assert caught.value.reason == "BAD_ANSWER"
 
 
-@pytest.mark.parametrize("given", [float("nan"), float("inf"), 1e15, "5"])
+@pytest.mark.parametrize("given", [float("nan"), float("inf"), float("-inf"), 1e15, "5"])
 @pytest.mark.parametrize(("name", "args"), [("list_games", []), ("best_turn", [NIM]), ("analyze", [NIM])])
 def test_a_timeout_that_is_none(ask, name, args, given):
     with pytest.raises(ai.SearchError, match=r"^timeout_s: given .*; expected a number of seconds") as caught:
