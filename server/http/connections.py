@@ -1,7 +1,8 @@
 """Limits on the connections of a server for HTTP: their number, and the time until a request has arrived.
 
 uvicorn waits for a request for ever, and accepts connections until the process has no file descriptors left. So this
-module accepts them, and uvicorn only answers their requests.
+module accepts them, and uvicorn only answers their requests. It also closes them: uvicorn would do so while a client
+still sends what was refused, and the client would often see a reset in the place of the answer.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import functools
 import logging
 import socket
 import ssl
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, cast
 
 import h11
 import uvicorn
@@ -23,6 +24,9 @@ MAX_CONNECTIONS = 200
 REQUEST_S = 30.0  # for a request with its body, and for the handshake of TLS
 PAUSE_S = 0.1  # after a failure to accept a connection
 REPORT_S = 60.0  # between two reports of such failures
+# What a client still sends after an answer that ends its connection is read for so long, and so much of it.
+LINGER_S = 1.0
+LINGER_BYTES = 1 << 24
 OPTIONS: dict[str, Any] = {  # of uvicorn, for every application that serves these connections
     "lifespan": "off",
     "log_config": None,
@@ -100,6 +104,68 @@ class Connections:
             first.drop()
 
 
+class _Transport:
+    """A transport of asyncio, whose `close` lets a client that still sends have the answer first.
+
+    If a socket is closed while something waits to be read, or more comes, the kernel sends a reset, and an answer that
+    is still on its way is lost. So this only says that no more is sent, and throws away what comes until the client
+    closes, within bounds.
+
+    Parameters
+    ----------
+    inner : asyncio.Transport
+    may_come : callable
+        Returns whether the client may still send.
+
+    Attributes
+    ----------
+    is_lingering : bool
+        Whether it is closed but for what still comes.
+    """
+
+    def __init__(self, inner: asyncio.Transport, may_come: Callable[[], bool]) -> None:
+        self._inner, self._may_come = inner, may_come
+        self._left = LINGER_BYTES
+        self.is_lingering = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def is_closing(self) -> bool:
+        """Return whether the transport is closed, or lingers."""
+        return self.is_lingering or self._inner.is_closing()
+
+    def close(self) -> None:
+        """Close the transport, at once if the client has sent all."""
+        if self.is_closing():
+            return
+        if not self._may_come():
+            self._inner.close()
+            return
+        self.is_lingering = True
+        # TLS cannot say it, and who reads slowly is not told; these learn the end from the answer's length.
+        if self._inner.can_write_eof() and not self._inner.get_write_buffer_size():
+            try:
+                self._inner.write_eof()
+            except OSError:  # the client is gone
+                self._inner.abort()
+                return
+        self._inner.resume_reading()
+        asyncio.get_running_loop().call_later(LINGER_S, self._end)
+
+    def throw_away(self, data: bytes) -> None:
+        """Take what has come after the answer."""
+        self._left -= len(data)
+        if self._left < 0:
+            self._end()
+
+    def _end(self) -> None:
+        if self._inner.get_write_buffer_size():  # of an answer that the client reads slowly
+            self._inner.close()
+        else:  # TLS would wait for the client once more
+            self._inner.abort()
+
+
 class Connection(H11Protocol):
     """One connection; it is closed if a request does not arrive as a whole in time.
 
@@ -118,6 +184,7 @@ class Connection(H11Protocol):
         super().__init__(server.config, server.server_state, {})
         self._connections = connections
         self._joining: asyncio.Task[object] | None = None
+        self._ending: _Transport
         self._limit: asyncio.TimerHandle | None = None
         self._calls: set[asyncio.Task[None]] = set()
         self.is_held = False
@@ -182,7 +249,8 @@ class Connection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the base class
         """Note whose certificate the client has, if it has one."""
-        super().connection_made(transport)
+        self._ending = _Transport(transport, self._may_come)
+        super().connection_made(cast(asyncio.Transport, self._ending))
         if certificate := transport.get_extra_info("peercert"):
             common = [value for part in certificate["subject"] for key, value in part if key == "commonName"]
             others = [value for kind, value in certificate.get("subjectAltName", ()) if kind in _KINDS_OF_NAMES]
@@ -192,6 +260,19 @@ class Connection(H11Protocol):
                 "x509_subject_alternative_name": [name.encode() for name in others],
                 "x509_pem_cert": [whole.encode()],
             }
+
+    def _may_come(self) -> bool:
+        """Return whether the client may still send, of what was answered or refused."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            return False  # it has no answer to lose
+        return self.conn.their_state in (h11.SEND_BODY, h11.ERROR) or bool(self.conn.trailing_data[0])
+
+    def data_received(self, data: bytes) -> None:
+        """Handle what has arrived, or throw it away after the last answer."""
+        if self._ending.is_lingering:
+            self._ending.throw_away(data)
+        else:
+            super().data_received(data)
 
     def handle_events(self) -> None:
         """Handle what has arrived."""

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import errno
 import socket
+import ssl
 
 import pytest
 import uvicorn
@@ -12,18 +13,19 @@ from virtual_clock import VirtualLoop
 
 from mexica_ai.analysis.stopping import Stop
 from mexica_ai.server.auth import CALLER
-from mexica_ai.server.http import endpoints
+from mexica_ai.server.http import connections, endpoints
 from mexica_ai.server.http.connections import MAX_CONNECTIONS, REPORT_S, REQUEST_S, Connection, Connections
 from mexica_ai.server.workers import FairWorkers
 
 HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n"
 BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
+REFUSED = b"POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\nx"
 
 
 class App:
     """Answers ``/`` when the body is there, streams for ever at ``/stream``, and holds a rejection at ``/held``.
 
-    It notes bodies that do not come.
+    It refuses bodies at ``/refused``, and notes those that do not come.
     """
 
     def __init__(self):
@@ -39,6 +41,11 @@ class App:
             with scope["state"]["holding"]():
                 while (await receive())["type"] != "http.disconnect":
                     pass
+            return
+        if scope["path"] == "/refused":
+            headers = [(b"content-length", b"2"), (b"connection", b"close")]
+            await send({"type": "http.response.start", "status": 401, "headers": headers})
+            await send({"type": "http.response.body", "body": b"no"})
             return
         while (message := await receive()).get("more_body"):
             pass
@@ -76,8 +83,8 @@ def run(tmp_path):
             open_ones = Connections(server, **(options or {}))
             accepting = asyncio.create_task(open_ones.accept(listener))
 
-            async def connect(data=b""):
-                reader, writer = await asyncio.open_unix_connection(str(tmp_path / "socket"))
+            async def connect(data=b"", **tls):
+                reader, writer = await asyncio.open_unix_connection(str(tmp_path / "socket"), **tls)
                 writer.write(data)
                 return reader, writer
 
@@ -206,6 +213,122 @@ def test_what_is_answered_is_not_cut_off(run):
         other.close()
 
     run(test)
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (REFUSED, 401),
+        (REFUSED[:-1], 401),
+        (b"no HTTP\r\n\r\n" + b"x" * 1000, 400),
+        (HEAD + b"Connection: close\r\n\r\n" + HEAD + b"\r\n", 200),
+    ],
+)
+def test_who_still_sends_has_the_answer_and_is_not_reset(run, data, status):
+    async def test(connect, open_ones):
+        reader, writer = await connect(data)
+        answer = await reader.read()  # the server says at once that nothing more comes
+        assert answer.startswith(b"HTTP/1.1 %d " % status)
+        for _ in range(10):
+            writer.write(b"x" * 100_000)
+            await writer.drain()
+        await asyncio.sleep(0.5 * connections.LINGER_S)
+        writer.write(b"x" * 100_000)
+        await writer.drain()
+        (one,) = open_ones.open  # it is counted, and makes room
+        assert one.is_waiting
+        writer.close()
+        await asyncio.sleep(0.1)
+        assert not open_ones.open
+
+    run(test)
+
+
+@pytest.mark.parametrize("is_encrypted", [False, True])
+@pytest.mark.parametrize("pause_s", [0.01, 1e9])
+def test_who_sends_on_after_a_refusal_has_a_bounded_time(run, tmp_path, is_encrypted, pause_s):
+    tls, own = {}, {}
+    if is_encrypted:
+        authority = make_certificate(tmp_path, "authority")
+        make_certificate(tmp_path, "server", authority)
+        own = {"ssl_certfile": tmp_path / "server.pem", "ssl_keyfile": tmp_path / "server.key"}
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        tls = {"ssl": context, "server_hostname": "localhost"}
+
+    async def test(connect, open_ones):
+        reader, writer = await connect(REFUSED, **tls)
+        assert (await reader.readuntil(b"\r\n\r\nno")).startswith(b"HTTP/1.1 401 ")
+        started = now()
+
+        async def trickle():
+            while True:
+                writer.write(b"x")
+                await asyncio.sleep(pause_s)
+
+        trickling = asyncio.create_task(trickle())
+        await asyncio.sleep(0.9 * connections.LINGER_S)
+        assert len(open_ones.open) == 1
+        while open_ones.open:
+            await asyncio.sleep(0.01)
+        assert now() - started == pytest.approx(connections.LINGER_S, abs=0.05)
+        trickling.cancel()
+
+    run(test, **own)
+
+
+def test_who_is_gone_before_the_end_of_a_refusal_is_no_fault_of_the_server(run, monkeypatch, caplog):
+    def fail():
+        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+
+    async def test(connect, open_ones):
+        reader, writer = await connect()
+        await asyncio.sleep(0.1)
+        (one,) = open_ones.open
+        monkeypatch.setattr(one._ending._inner, "write_eof", fail)
+        writer.write(REFUSED)
+        started = now()
+        await ends(reader)
+        assert now() - started < 0.5 * connections.LINGER_S
+        assert not open_ones.open
+
+    run(test)
+    assert not caplog.records
+
+
+def test_who_sends_very_much_after_a_refusal_is_cut_off(run, monkeypatch):
+    monkeypatch.setattr(connections, "LINGER_BYTES", 1_000_000)
+
+    async def test(connect, open_ones):
+        reader, writer = await connect(REFUSED)
+        await reader.read()
+        started, size = now(), 0
+        with contextlib.suppress(ConnectionError):
+            while size < 1 << 30:
+                writer.write(b"x" * 100_000)
+                await writer.drain()
+                size += 100_000
+        assert 900_000 <= size < 1 << 30
+        assert now() - started < 0.5 * connections.LINGER_S
+        assert not open_ones.open
+
+    run(test)
+
+
+def test_who_still_sends_what_was_refused_makes_room(run):
+    async def test(connect, open_ones):
+        others = [await connect(REFUSED) for _ in range(3)]
+        for reader, _ in others:
+            await reader.read()
+        reader, writer = await connect(HEAD + b"\r\n")
+        started = now()
+        assert b"200 OK" in await reader.readuntil(b"\r\n\r\n")
+        assert len(open_ones.open) == 3
+        assert now() - started < 0.5 * connections.LINGER_S
+        for _, each in [*others, (reader, writer)]:
+            each.close()
+
+    run(test, options={"max_connections": 3, "limits_bodies": False})
 
 
 def test_of_too_many_the_oldest_that_waits_is_closed(run):
