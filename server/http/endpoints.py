@@ -35,6 +35,7 @@ JSON, LINES, EVENTS = "application/json", "application/x-ndjson", "text/event-st
 TIMEOUT_HEADER = "request-timeout"
 SMALL_BYTES = 1 << 14  # largest JSON that the event loop itself reads or writes, in 2 to 4 ms
 _METADATA = ("authorization", "traceparent", "tracestate")  # headers that a call gets
+_ONCE = (TIMEOUT_HEADER, "content-type", "content-encoding")  # headers of which one would hide another
 _NUMBER = re.compile(r"\d{1,12}(\.\d{1,30})?", re.ASCII)  # programs print as many digits as 0.30000000000000004
 
 
@@ -124,6 +125,9 @@ class Endpoint:
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         """Raise what is wrong with the head of a request."""
+        for name in _ONCE:
+            if (number := len(headers.getlist(name))) > 1:
+                raise RefusedError(400, "DUPLICATE_KEY", f"{name}: is given {number} times; expected it once")
         if self._method.verb == "GET":
             return
         if scope["query_string"]:

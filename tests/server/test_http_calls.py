@@ -326,6 +326,20 @@ def test_requests_that_are_no_calls(http, verb, path, headers, status, reason):
         assert "GET" in answer.headers["allow"] or "POST" in answer.headers["allow"]
 
 
+@pytest.mark.parametrize(
+    "header",
+    [("request-timeout", "20"), ("content-type", "application/json"), ("content-encoding", "identity")],
+    ids=lambda header: header[0],
+)
+def test_headers_that_would_hide_another_are_refused(http, header):
+    given = {"content-type": "application/json", header[0]: header[1]}
+    answer = http.post("/v1/new-game", content=b'{"nim": {}}', headers=given)
+    assert answer.status_code == 200, answer.text
+    answer = http.post("/v1/new-game", content=b'{"nim": {}}', headers=[*given.items(), header])
+    assert (answer.status_code, answer.json()["reason"]) == (400, "DUPLICATE_KEY")
+    assert answer.json()["detail"] == f"{header[0]}: is given 2 times; expected it once"
+
+
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:50052", "[::1]:9", "10.1.2.3", "[::1]"])
 def test_own_names_of_a_server_without_tokens(http, host):
     assert http.get("/v1/games", headers={"host": host}).status_code == 200
