@@ -179,7 +179,6 @@ class Admission:
         """
         begin = loop_time() if since is None else since
         due = math.inf if since is None else since + PATIENCE_S
-        counting = self._metrics.noting_rejections() if since is None else contextlib.nullcontext()
         expected_s = self.expected_s(question.settings.level_limits)
         end = stop.set if question.settings.limits.unlimited else None
         has_ended = True
@@ -187,7 +186,7 @@ class Admission:
             with tracing.span("queue"):
                 with self._metrics.noting_rejections():
                     self._check_deadline(call)
-                with counting:
+                with self._counting(since):
                     return await self.slots.take(call.caller, expected_s, self._search_by(call), due, end)
         except BusyError:
             has_ended = since is None  # else it tries again
@@ -198,6 +197,10 @@ class Admission:
         finally:
             if has_ended:
                 self._metrics.queue_wait(loop_time() - begin)
+
+    def _counting(self, since: float | None) -> contextlib.AbstractContextManager[None]:
+        """Return a context that counts a rejection, if a search does not try again; `since` as for `take_slot`."""
+        return self._metrics.noting_rejections() if since is None else contextlib.nullcontext()
 
     async def take_slot_unless(
         self, stopping: asyncio.Event, question: Question, call: Call, stop: Stop
@@ -216,15 +219,19 @@ class Admission:
             taking.cancel()
             asked_to_stop.cancel()
 
-    def settings_in_slot(self, question: Question, ticket: Ticket) -> SearchSettings:
-        """Return the settings of a search that starts now; only here, so that the time spent waiting counts."""
+    def settings_in_slot(self, question: Question, ticket: Ticket, since: float | None = None) -> SearchSettings:
+        """Return the settings of a search that starts now; only here, so that the time spent waiting counts.
+
+        `since` as for `take_slot`.
+        """
         settings = question.settings
         if ticket.deadline is None:
             return settings
         left_s = ticket.deadline - loop_time()
         if left_s <= 0:
             self.slots.give_back(ticket)
-            raise BusyError("the deadline leaves no time to search", reason="NO_TIME_LEFT", retry_s=MIN_SEARCH_S)
+            with self._counting(since):
+                raise BusyError("the deadline leaves no time to search", reason="NO_TIME_LEFT", retry_s=MIN_SEARCH_S)
         time_s = settings.limits.time_s
         limits = replace(settings.limits, time_s=left_s if time_s is None else min(time_s, left_s))
         return replace(settings, limits=limits)

@@ -258,7 +258,7 @@ class Scheduler:
     async def _search_in_slot(self, question: Question, call: Call, stop: Stop, since: float | None = None) -> Result:
         """Wait for a slot, search in it, and return the result; `since` as for `Admission.take_slot`."""
         ticket = await self.admission.take_slot(question, call, stop, since)
-        settings = self.admission.settings_in_slot(question, ticket)
+        settings = self.admission.settings_in_slot(question, ticket, since)
         search = self._runner.start(question.position, settings, ticket, call, stop, lambda run: run.result())
         try:
             # Shielded: a thread cannot be cancelled, and its end must still be handled.

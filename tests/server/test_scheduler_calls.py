@@ -120,6 +120,34 @@ def test_a_patient_call_gives_up_when_its_time_is_over(loop, deadline_s):
     world.run(play())
 
 
+@pytest.mark.parametrize("kind", ["ask", "ask_patiently", "analyze"])
+def test_a_slot_that_comes_too_late_is_one_rejection(loop, kind, monkeypatch):
+    metrics = Counted()
+    world = World(loop, metrics=metrics, slots=1)
+    slots = world.scheduler.admission.slots
+    take = slots.take
+
+    async def take_late(*args):
+        ticket = await take(*args)
+        loop.jump(5.0)  # the processors were busy
+        return ticket
+
+    async def analyze(time_s, deadline_s):
+        question, call = world.question(time_s=time_s), world.call("a", deadline_s)
+        return [found async for found in world.scheduler.analyze(question, call, 0.5, asyncio.Event())]
+
+    async def play():
+        monkeypatch.setattr(slots, "take", take_late)
+        ask = analyze if kind == "analyze" else getattr(world, kind)
+        with pytest.raises(BusyError) as caught:
+            await ask(time_s=1.0, deadline_s=2.0)
+        assert metrics.reasons == [caught.value.reason] == ["NO_TIME_LEFT"]
+        monkeypatch.setattr(slots, "take", take)
+        assert (await world.ask()).seconds == pytest.approx(1.0)  # the slot is free
+
+    world.run(play())
+
+
 def test_the_first_of_a_series_is_due_like_a_call_without_a_deadline(loop):
     world = World(loop, slots=1)
 
