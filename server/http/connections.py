@@ -268,11 +268,18 @@ class Connection(H11Protocol):
         return self.conn.their_state in (h11.SEND_BODY, h11.ERROR) or bool(self.conn.trailing_data[0])
 
     def data_received(self, data: bytes) -> None:
-        """Handle what has arrived, or throw it away after the last answer."""
-        if self._ending.is_lingering:
+        """Handle what has arrived, or throw it away after the last answer, or the last request."""
+        if self._ending.is_lingering or self.conn.their_state is h11.MUST_CLOSE:
             self._ending.throw_away(data)
         else:
             super().data_received(data)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP; in the midst of an answer, in which nothing else has a place, only close."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
 
     def handle_events(self) -> None:
         """Handle what has arrived."""

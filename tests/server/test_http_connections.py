@@ -296,6 +296,31 @@ def test_who_is_gone_before_the_end_of_a_refusal_is_no_fault_of_the_server(run, 
     assert not caplog.records
 
 
+def test_what_is_no_http_in_the_midst_of_an_answer_ends_its_connection_alone(run):
+    async def test(connect, open_ones):
+        head = HEAD.replace(b"GET /", b"POST /stream")
+        reader, writer = await connect(head + b"Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n")
+        assert await reader.readuntil(b"x")
+        writer.write(b"no chunk\r\n")
+        started = now()
+        assert await ends(reader) - started < 1  # and the loop reports no error at its end
+        assert not open_ones.open
+
+    run(test)
+
+
+def test_what_comes_after_the_last_request_does_not_cost_its_answer(run):
+    async def test(connect, _):
+        reader, writer = await connect(HEAD.replace(b"/", b"/stream", 1) + b"Connection: close\r\n\r\n")
+        for _ in range(3):
+            assert await reader.read(1 << 16)
+            writer.write(b"\r\n")
+            await writer.drain()
+        writer.close()
+
+    run(test)
+
+
 def test_who_sends_very_much_after_a_refusal_is_cut_off(run, monkeypatch):
     monkeypatch.setattr(connections, "LINGER_BYTES", 1_000_000)
 
