@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import datetime
 import itertools
-import os
 import re
 import sys
 import textwrap
@@ -18,7 +16,7 @@ from typing import Any
 from mexica_ai.analysis.limits import AUTO, Limits
 from mexica_ai.analysis.ratings import level_of
 from mexica_ai.analysis.results import Result
-from mexica_ai.cli import common, new, report
+from mexica_ai.cli import common, kept_games, new, report
 from mexica_ai.cli.records import read_record, read_records
 from mexica_ai.engines import Engine, make_engine, parse_spec
 from mexica_ai.engines.specs import KEYS, KINDS, EngineSpec
@@ -132,7 +130,7 @@ def run(args: argparse.Namespace) -> int:
         if args.source is not None or args.record is not None or is_dealt:
             problem = "--last: expected no FILE, no --record and no options of a new game beside it"
             raise NotationError(problem, reason="BAD_USAGE")
-        args.source = _last_game()
+        args.source = kept_games.last()
         args.record = None if _has_more(args.source) else args.source
     elif args.source is not None and is_dealt:
         raise NotationError("FILE: expected no options of a new game beside it", reason="BAD_USAGE")
@@ -148,7 +146,7 @@ def run(args: argparse.Namespace) -> int:
     if both := set(persons) & set(chosen):
         raise NotationError(f"seat {min(both)}: given to a person and to an engine", reason="BAD_USAGE")
     specs = _engine_specs(args, position, persons, chosen)
-    record = args.record or _new_name(position.game)
+    record = args.record or kept_games.new_name(position.game)
     if problem := files.problem_of(record):
         advice = "" if args.record else "; expected a folder of yours, or --record FILE"
         raise NotationError(f"--record: cannot write {record!r}: {problem}{advice}", reason="BAD_USAGE")
@@ -172,7 +170,7 @@ def run(args: argparse.Namespace) -> int:
         threads = args.threads or AUTO
         adviser = stack.enter_context(make_engine(parse_spec(f"mcts,threads={threads}")))
         if not args.record:
-            record = _made(record)
+            record = kept_games.made(record)
         Talk(Session(position, engines, record, lines), adviser, record).play()
     return 0
 
@@ -237,53 +235,6 @@ def _has_more(path: str) -> bool:
 
 def _has_other_keys(record: object) -> bool:
     return isinstance(record, dict) and "turns" in record and not record.keys() <= _KEPT
-
-
-def _folder() -> Path:
-    """Return where games are kept that were not given a file, see the XDG Base Directory Specification."""
-    try:
-        return Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser() / "mexica-ai"
-    except RuntimeError:  # no home
-        raise NotationError(
-            "there is no home folder to keep games in; expected --record FILE", reason="BAD_USAGE"
-        ) from None
-
-
-def _new_name(game: str) -> str:
-    """Return the file of a new game, in a folder that is made if need be."""
-    folder = _folder()
-    with contextlib.suppress(OSError):  # the file cannot be written either, and that error says what to do
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return f"{folder / game}-{datetime.datetime.now():%Y%m%d-%H%M%S}.json"
-
-
-def _made(name: str) -> str:
-    """Make the file of a new game, and return its name: another one if a game that began in the same second has it."""
-    stem, number = name.removesuffix(".json"), 1
-    while True:
-        try:
-            os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        except FileExistsError:
-            number += 1
-            name = f"{stem}-{number}.json"
-        except OSError:  # it is told when the game is written
-            return name
-        else:
-            return name
-
-
-def _last_game() -> str:
-    """Return the file of the unfinished game that was written last; files that hold none are passed over."""
-    kept = []
-    with contextlib.suppress(OSError):
-        kept = [(path.stat().st_mtime, path) for path in _folder().glob("*.json") if path.is_file()]
-    for _, path in sorted(kept, reverse=True):
-        with contextlib.suppress(MexicaAIError):
-            text, _ = read_record(str(path), 1)
-            record = parse_record(text)
-            if "forfeit" not in record and not position_at(record, len(record["turns"])).is_over:
-                return str(path)
-    raise NotationError(f"--last: no unfinished game is kept in {str(_folder())!r}", reason="BAD_USAGE")
 
 
 class Quit(Exception):  # noqa: N818, it is no error
