@@ -216,7 +216,8 @@ class Connection(H11Protocol):
 
         A stream that is answered while its requests come does not wait.
         """
-        lacks_body = self.conn.their_state is h11.SEND_BODY and self.conn.our_state is h11.SEND_RESPONSE
+        is_answering = self.conn.our_state is h11.SEND_BODY
+        lacks_body = self.conn.their_state is h11.SEND_BODY and not is_answering
         return self.is_held or lacks_body or self.conn.their_state is h11.IDLE or self.transport.is_closing()
 
     @contextlib.contextmanager

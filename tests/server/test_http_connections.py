@@ -25,7 +25,7 @@ REFUSED = b"POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r
 class App:
     """Answers ``/`` when the body is there, streams for ever at ``/stream``, and holds a rejection at ``/held``.
 
-    It refuses bodies at ``/refused``, and notes those that do not come.
+    It refuses bodies at ``/refused``, answers without them at ``/early``, and notes those that do not come.
     """
 
     def __init__(self):
@@ -42,9 +42,10 @@ class App:
                 while (await receive())["type"] != "http.disconnect":
                     pass
             return
-        if scope["path"] == "/refused":
-            headers = [(b"content-length", b"2"), (b"connection", b"close")]
-            await send({"type": "http.response.start", "status": 401, "headers": headers})
+        if scope["path"] in ("/refused", "/early"):
+            is_refused = scope["path"] == "/refused"
+            headers = [(b"content-length", b"2"), *[(b"connection", b"close")] * is_refused]
+            await send({"type": "http.response.start", "status": 401 if is_refused else 200, "headers": headers})
             await send({"type": "http.response.body", "body": b"no"})
             return
         while (message := await receive()).get("more_body"):
@@ -374,7 +375,9 @@ def test_of_too_many_the_oldest_that_waits_is_closed(run):
     run(test)
 
 
-@pytest.mark.parametrize("data", [HEAD.replace(b"/", b"/held", 1) + b"\r\n", BODY])
+@pytest.mark.parametrize(
+    "data", [HEAD.replace(b"/", b"/held", 1) + b"\r\n", BODY, REFUSED.replace(b"/refused", b"/early", 1)]
+)
 def test_who_is_held_or_leaves_out_the_rest_of_a_body_makes_room(run, data):
     async def test(connect, open_ones):
         stream, stream_writer = await connect(HEAD.replace(b"/", b"/stream", 1) + b"\r\n")
