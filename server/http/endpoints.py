@@ -225,7 +225,7 @@ class _Reply:
     ) -> None:
         self._scope, self._receive, self._send, self._texts = scope, receive, send, texts
         self._is_stream = method.descriptor.server_streaming
-        wants_events = EVENTS in headers.get("accept", "").lower()
+        wants_events = any(EVENTS in each.lower() for each in headers.getlist("accept"))
         self._type = (EVENTS if wants_events else LINES) if self._is_stream else JSON
         self._has_begun = False
 

@@ -242,6 +242,12 @@ def test_an_error_in_a_stream_is_its_last_message(http, headers):
     assert "line 2: expected JSON: " in problem["detail"]
 
 
+def test_what_is_accepted_may_stand_in_several_headers(http):
+    headers = [*LINES.items(), ("accept", "application/json"), *EVENTS.items()]
+    answer = http.post("/v1/best-turns", content=json.dumps({"id": "a", "search": SEARCH}), headers=headers)
+    assert answer.headers["content-type"] == "text/event-stream"
+
+
 # ---- errors
 
 
