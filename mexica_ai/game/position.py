@@ -207,7 +207,7 @@ class Position:
         return details_of(self)
 
     def legal_action(self, text: str, path: str = "action", listed: Collection[int] = ()) -> int:
-        """Return a legal action in its compiled form; `listed` ones are legal. Errors as of `push`, at `path`."""
+        """Return a legal action as compiled code has it; those `listed` are legal. Errors of `push` name `path`."""
         action = self._game.text.parse_action(text, path)
         if action not in listed and not self._state.is_legal(action):
             raise self._illegal(self._state, text, path)
