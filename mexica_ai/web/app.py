@@ -456,12 +456,14 @@ class Site:
         if not 0 < data["seconds"] <= MAX_SECONDS:
             raise bad_value("request.seconds", data["seconds"], f"a number above 0, at most {MAX_SECONDS:g}")
         await self._require_service()
-        is_begun = game.annotation["state"] == "running" or game.table.evaluations
-        if guest_of(request) is None or not is_begun:
-            self.jobs.annotate(game, float(data["seconds"]))
-        elif data["seconds"] != game.table.seconds or game.annotation["state"] == "stopped":
+        found = game.annotation_json(turns=False)
+        is_running = found["state"] == "running"
+        is_others = guest_of(request) is not None and (is_running or found["done"] > 0)
+        if is_others and (data["seconds"] != found["seconds"] or found["state"] == "stopped"):
             raise ApiError(409, "ANNOTATED", "the game has an annotation, or gets one; expected a game without")
-        # Else there is what the guest asks for: at the end of a game all its pages ask.
+        # At the end of a game all its pages ask: a guest may find all that it asks for.
+        if not (is_others and (is_running or found["done"] == found["of"])):
+            self.jobs.annotate(game, float(data["seconds"]))
         return JSONResponse(game.annotation_json(), 202)
 
     async def end_annotation(self, request: Request) -> JSONResponse:

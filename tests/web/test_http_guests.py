@@ -442,8 +442,27 @@ def test_what_engines_find_is_not_sent_to_a_guest(page):
     page.command(page.game(made), resign=True)
     assert friend.game(made)["annotation"]["turns"]
     assert friend.call("PUT", f"{path}/annotation", {"seconds": 0.1}, 409)["reason"] == "ANNOTATED"
-    # All pages of a game ask for the same when it ends, whoever is first.
-    assert friend.call("PUT", f"{path}/annotation", {"seconds": 0.05}, 202)["state"] == "done"
+    # All pages of a game ask for the same when it ends, whoever is first: the turn that was played since is judged.
+    for state in ("running", "done"):
+        assert friend.call("PUT", f"{path}/annotation", {"seconds": 0.05}, 202)["state"] == state
+        friend.await_game(made, lambda now: now["annotation"]["state"] == "done")
+        assert friend.game(made)["annotation"]["done"] == 2
+
+
+def test_a_guest_has_a_game_judged_that_ends_in_another_way(page):
+    made, friend = begin(page, "mexica")
+    path, asked = f"/api/games/{made['id']}/annotation", {"seconds": 0.05}
+    turn(page, made)
+    page.command(turn(friend, made), resign=True)
+    friend.call("PUT", path, asked, 202)
+    friend.await_game(made, lambda now: now["annotation"]["state"] == "done")
+    page.command(page.game(made), takeback=True)
+    friend.command(friend.game(made), takeback=True)
+    page.command(turn(friend, made), resign=True)
+    assert friend.game(made)["annotation"]["done"] == 1
+    assert friend.call("PUT", path, {"seconds": 0.1}, 409)["reason"] == "ANNOTATED"
+    friend.call("PUT", path, asked, 202)
+    friend.await_game(made, lambda now: now["annotation"]["done"] == 2)
 
 
 def test_a_guest_neither_ends_nor_replaces_what_the_owner_has_searched(page):
