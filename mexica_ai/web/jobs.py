@@ -439,22 +439,12 @@ class Jobs:
     async def _annotate(self, game: Game, seconds: float) -> None:
         state, message = "stopped", ""
         try:
-            missing = [index for index in game.table.seat_turns() if index not in game.evaluations]
-            record = game.plain_record()
-            record = {key: record[key] for key in ("game", "version", "start", "turns")}
-            if missing:
-                with self.cores.of_service() as threads:
-                    evaluations = self._client.evaluate_record(
-                        record, time_s=seconds, threads=threads, first_turn=missing[0], explain=True, checks=1
-                    )
-                    async with contextlib.aclosing(evaluations):
-                        async for evaluation in evaluations:
-                            await self._explain(game, evaluation)
-                            index = evaluation.turn_index
-                            if game.turns[: index + 1] != record["turns"][: index + 1]:
-                                return  # the game has gone back
-                            game.change(functools.partial(commands.evaluate, evaluation=evaluation))
-                            self._send_annotation(game, evaluation)
+            while True:
+                positions = game.positions
+                await self._evaluate(game, seconds)
+                if game.positions is positions or not game.is_over:
+                    break
+                # Else it has ended meanwhile, perhaps in another way than before: it is judged to this end.
             state = "done"
         except (MexicaAIError, OSError, ApiError) as error:
             state, message = "failed", str(error)
@@ -462,6 +452,26 @@ class Jobs:
             if self._annotations.get(game) in (None, asyncio.current_task()):
                 game.annotation |= {"state": state, "message": message}
                 self._send_annotation(game)
+
+    async def _evaluate(self, game: Game, seconds: float) -> None:
+        """Evaluate the turns that the game has now, from the first one without an evaluation."""
+        missing = [index for index in game.table.seat_turns() if index not in game.evaluations]
+        if not missing:
+            return
+        record = game.plain_record()
+        record = {key: record[key] for key in ("game", "version", "start", "turns")}
+        with self.cores.of_service() as threads:
+            evaluations = self._client.evaluate_record(
+                record, time_s=seconds, threads=threads, first_turn=missing[0], explain=True, checks=1
+            )
+            async with contextlib.aclosing(evaluations):
+                async for evaluation in evaluations:
+                    await self._explain(game, evaluation)
+                    index = evaluation.turn_index
+                    if game.turns[: index + 1] != record["turns"][: index + 1]:
+                        return  # the game has gone back
+                    game.change(functools.partial(commands.evaluate, evaluation=evaluation))
+                    self._send_annotation(game, evaluation)
 
     async def _explain(self, game: Game, evaluation: TurnEvaluation) -> None:
         """Have an evaluation explained in the languages of all pages."""

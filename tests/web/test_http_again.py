@@ -13,6 +13,7 @@ import pytest
 from pages import PERSON
 
 import mexica_ai as ai
+from mexica_ai.analysis.annotate import evaluate_record
 from mexica_ai.engines import parse_spec
 from mexica_ai.io.errors import SearchError
 from mexica_ai.web import commands, engines, journal, starts, store
@@ -308,6 +309,66 @@ def test_hands_that_were_shown_end_the_game_for_good(tmp_path, game, status):
             assert now["can_take_back"] == (status == 200)
             got, answer = await call("POST", address, {"version": now["version"], "takeback": True})
             assert (got, answer.get("is_over")) == ((200, False) if status == 200 else (422, None))
+
+    run(test, tmp_path)
+
+
+# --- annotations
+
+
+class Judge:
+    """A service that evaluates turns as soon as it may."""
+
+    def __init__(self):
+        self.may, self.asked = asyncio.Event(), []
+
+    async def evaluate_record(self, record, *, first_turn, **_limits):
+        number = len(record["turns"])
+        self.asked.append((first_turn, number))
+        for one in evaluate_record(record, iterations=10, turns=range(first_turn, number)):
+            await self.may.wait()
+            yield one
+
+
+def test_a_game_that_ends_while_it_is_judged_is_judged_to_its_end(tmp_path):
+    async def test(path):
+        async with opened(path) as (site, call):
+            judge = site.jobs._client = Judge()
+            now = await new(call, options={"piles": [1, 2]}, seats=PERSONS)
+            game = site.store.find(now["id"])
+
+            async def annotate():
+                judge.may.clear()
+                judge.asked.clear()
+                site.jobs.annotate(game, 0.1)
+                await until(lambda: judge.asked)
+
+            async def judged():
+                judge.may.set()
+                await until(lambda: game.annotation["state"] != "running")
+                assert game.annotation["state"] == "done"
+                return sorted(game.evaluations)
+
+            async def back(now):
+                data = {"version": now["version"], "takeback": True}
+                return (await call("POST", f"/api/games/{now['id']}/turn", data))[1]
+
+            now = await play(call, now, "take 1 1")
+            await annotate()
+            now = await play(call, now, "take 1 2")  # it goes on: no turn that comes is waited for
+            assert await judged() == [0]
+            await annotate()
+            now = await play(call, now, "take 1 2")
+            assert now["is_over"]
+            assert await judged() == [0, 1, 2]
+            assert judge.asked == [(1, 2), (2, 3)]
+            now = await play(call, await back(await back(now)), "take 2 2")
+            await annotate()
+            now = await back(now)
+            for _ in range(2):  # the end is another one
+                now = await play(call, now, "take 1 2")
+            assert now["is_over"]
+            assert await judged() == [0, 1, 2]
 
     run(test, tmp_path)
 
