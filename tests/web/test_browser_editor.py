@@ -176,6 +176,44 @@ def test_what_is_not_possible_is_said(open_editor):
     editor.visit.wrong.clear()  # the browser's console tells of the answer 422
 
 
+def test_what_is_being_typed_stays_when_a_request_fails(open_editor):
+    editor = open_editor()
+    editor.load("mexica_midgame.json")
+    page, message, held = editor.page, editor.page.locator(".editor .message"), []
+
+    def let_go(end):
+        while not held:
+            page.wait_for_timeout(20)
+        end(held.pop())
+
+    field = page.locator(".editor label.field input[type=number]").first
+    number = page.locator(".editor .bag input").first
+    number.evaluate("one => { one.closest('details').open = true; }")
+    before = number.input_value()
+    page.route("**/api/validate", lambda route: held.append(route))
+    editor.brush("Temple of seat 2")
+    editor.target("Q10").click()
+    was = field.input_value()
+    field.fill("77")
+    let_go(lambda route: route.abort())
+    expect(message).to_have_text("The server does not answer.")
+    assert field.input_value() == "77"
+    page.unroute("**/api/validate")
+    field.fill(was)
+    # An edit is refused: its field has what it had, also if it keeps the focus, and no other field changes.
+    page.route("**/api/edit", lambda route: held.append(route))
+    for refused, typed in (("-5", None), ("-6", "77")):
+        number.fill(refused)
+        number.press("Enter")
+        if typed:
+            field.fill(typed)
+        let_go(lambda route: route.continue_())
+        expect(message).to_have_text(f"Given {refused}; expected 0 to 99")
+        expect(number).to_have_value(before)
+        assert field.input_value() == (typed or was)
+    editor.visit.wrong.clear()
+
+
 def test_a_fault_of_a_field_leads_to_the_field(open_editor):
     editor = open_editor()
     editor.load("mexica_midgame.json")

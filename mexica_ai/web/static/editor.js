@@ -47,7 +47,8 @@ export class Editor {
   // --- the position
 
   // Requests run one after another: each edit applies to the result of the one before.
-  ask(path, body, take) {
+  /** @param {string} path @param {() => any} body @param {(answer: any) => any} take @param {() => void} [refuse] */
+  ask(path, body, take, refuse) {
     this.queue = this.queue.then(async () => {
       try {
         const answer = await request('POST', path, body());
@@ -55,8 +56,7 @@ export class Editor {
         take(answer);
       } catch (error) {
         this.page.tell(error.message);
-        // What was refused does not stay in its field.
-        document.querySelectorAll('.editor input[type=number]').forEach((/** @type {any} */ one) => { one.value = one.defaultValue; });
+        refuse?.();
       }
       this.page.render();
     });
@@ -92,8 +92,13 @@ export class Editor {
     this.isValid = Boolean(position);
   }
 
-  edit(command) {
-    this.ask('/api/edit', () => ({position: this.given, command}), answer => this.take(answer));
+  /** @param {any} command @param {any} [field] from which it comes */
+  edit(command, field) {
+    const typed = field?.value;
+    this.ask('/api/edit', () => ({position: this.given, command}), answer => this.take(answer), () => {
+      // What was refused does not stay in its field; what has been typed since does.
+      if (field && field.value === typed) field.value = field.defaultValue;
+    });
   }
 
   /** @param {{name: string, players?: number[]}} game */
@@ -230,7 +235,7 @@ export class Editor {
     switch (kind) {
       case 'number': return html`<label class="field">${label}<input type="number" min=${control.low}
         max=${control.high} step=${control.step} value=${value ?? ''} .value=${String(value ?? '')} data-path=${path} aria-invalid=${invalid}
-        @change=${({target}) => target.value ? set(target.valueAsNumber) : (target.value = target.defaultValue)}></label>`;
+        @change=${({target}) => target.value ? this.edit({path, value: target.valueAsNumber}, target) : (target.value = target.defaultValue)}></label>`;
       case 'flag': return html`<label class="field"><input type="checkbox" .checked=${Boolean(value)} data-path=${path}
         aria-invalid=${invalid} @change=${({target}) => set(target.checked)}>${label}</label>`;
       case 'choice': return html`<label class="field">${label}<select data-path=${path} aria-invalid=${invalid}
@@ -239,7 +244,7 @@ export class Editor {
         }${options()}</select></label>`;
       case 'bag': return fieldset(choices.map(([item, words]) => html`<label>${words} <input type="number" min="0"
         max="99" value=${number(item)} .value=${String(number(item))} aria-invalid=${invalid}
-        @change=${({target}) => this.edit({path, item, count: target.valueAsNumber || 0})}></label>`));
+        @change=${({target}) => this.edit({path, item, count: target.valueAsNumber || 0}, target)}></label>`));
       case 'row': return fieldset([control.is_ordered ? adder(t('put first…'), 0) : nothing,
         [...value].map((item, index) => button([choices.find(([one]) => one === item)?.[1] ?? item, ' ×'],
           () => this.edit({path, remove: index}), {kind: 'chip', title: t('Remove')})),
