@@ -232,6 +232,18 @@ def test_an_address_that_is_typed_opens_its_place(visit, site):
     page.locator(".card.review", has_text="0 / 1").wait_for()
 
 
+def test_an_address_that_is_typed_while_the_review_loads_opens_its_place(visit, site):
+    game = site.play(site.new(options={"piles": [2, 2, 3]}, seats=[PERSON, PERSON]), "take 3 3")
+    one, held = visit(), []
+    one.page.route("**/static/study.js*", lambda route: held.append(route))
+    page = one.game(game, "review/1")
+    while not held:
+        page.wait_for_timeout(20)
+    page.evaluate("location.hash = '#review/0'")
+    held[0].continue_()
+    page.locator(".card.review", has_text="0 / 1").wait_for()
+
+
 def test_an_analysis_goes_on_over_a_random_event(visit, site):
     record = records_of("coatl")[0]
     part = {key: record[key] for key in ("game", "version", "start")} | {"turns": record["turns"][:9]}

@@ -59,6 +59,7 @@ export class Page {
   /** @type {any} */ study;  // the module of reviews and of what is learnt from games
   /** @type {{version: number, text: string, body?: any} | null} */ checked = null;  // the turn that is looked at before it stays
   isBefore = false;
+  isMoved = false;  // whether the address has led elsewhere
   isSending = false;
   /** @type {number | undefined} */ numChips;
   isCalled = false;  // whether the title says that the person is to move
@@ -623,11 +624,12 @@ export class Page {
 
   /** Load what is needed in reviews and to learn from games. */
   async learn(isMoved = false) {
+    this.isMoved ||= isMoved;
     if (this.study) return;
     const study = await import('./study.js');
     if (this.study) return;
     this.study = study;
-    study.watch(this, isMoved);
+    study.watch(this, this.isMoved);
     this.render();
   }
 
