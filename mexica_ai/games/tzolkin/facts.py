@@ -23,6 +23,7 @@ AGE_2 = 2  # food days held before the second age
 BEG_AT_MOST = FACTS["placement"]["beg_at_most"]
 CORN_PER_WORKER = FACTS["feeding"]["corn_per_worker"]
 LOWEST, TOP_LEVEL = -1, 3
+ANY_FIELD = 2  # the level of agriculture from which corn is harvested without a tile
 NUM_SKULLS, DISPLAY = FACTS["setup"]["skulls"], FACTS["setup"]["display"]
 NUM_DEALT, NUM_KEPT = FACTS["setup"]["dealt"], FACTS["setup"]["kept"]
 MIN_WORKERS, MAX_WORKERS = FACTS["setup"]["workers_at_start"], FACTS["setup"]["workers_max"]

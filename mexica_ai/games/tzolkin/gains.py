@@ -13,7 +13,6 @@ from mexica_ai.games.tzolkin.words import material, price, stepped, wealth
 from mexica_ai.io.json_types import JsonObject
 
 _WORTH = {"corn": 1.0, "wood": 2.0, "stone": 3.0, "gold": 4.0, "skull": 6.0}
-_ANY_FIELD = 2  # the level of agriculture from which corn is harvested without a tile
 # What stays of a decision that is answered, by the verb of the answer.
 _GOES_ON = {
     "research": ("research more", "research free one"),
@@ -112,7 +111,7 @@ def _choice(fields: JsonObject, pending: str) -> str:
     levels = own["technologies"]
     may_burn = wood > 0 and any(step > facts.LOWEST for step in own["temples"].values())
     found = []
-    if corn > wood or may_burn or levels["agriculture"] >= _ANY_FIELD:
+    if corn > wood or may_burn or levels["agriculture"] >= facts.ANY_FIELD:
         more = (levels["agriculture"] > 0) + 2 * (levels["agriculture"] == facts.TOP_LEVEL)
         found.append(material("corn", harvest["corn"] + more))
     if wood:

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from mexica_ai.game.messages import say
 from mexica_ai.game.text_forms import listed
 from mexica_ai.games.tzolkin import facts
-from mexica_ai.games.tzolkin.facts import PLACES, START, STOCKS
+from mexica_ai.games.tzolkin.facts import ANY_FIELD, PLACES, START, STOCKS
 from mexica_ai.io.json_types import JsonObject
 
-_ANY_FIELD = 2  # the level of agriculture from which corn is harvested without a tile
 _MOST = 30  # corn or blocks, in the positions that are tried
 
 
@@ -89,7 +88,7 @@ def _no_effect(data: JsonObject, seat: int, gear: str, action: int) -> str:
     """Return why an action of one of the first four gears has no effect, whatever a seat pays (D16)."""
     own, found = data["seats"][seat], facts.GEARS[gear]["actions"][action - 1]
     match found["do"]:
-        case "harvest" if not data["fields"]["corn"][action - 2] and own["technologies"]["agriculture"] < _ANY_FIELD:
+        case "harvest" if not data["fields"]["corn"][action - 2] and own["technologies"]["agriculture"] < ANY_FIELD:
             return say("no tile is left at {gear} {action}", gear=gear, action=action)
         case "gain" if "skull" in found["materials"] and not facts.bank(data):
             return say("the bank has no skull left")
