@@ -200,6 +200,7 @@ def test_a_district_without_room():
 def test_the_canals_for_one_of_two_tokens_dig_two_districts(seed):
     display = ai.new_game(players=3, seed=seed).to_json()["calpulli"]["display"]
     twice = [size for size in set(display) if display.count(size) == 2]
+    assert twice
     for size in twice:
         ready = strip(size)
         for canals in ((), ready["canals"]):
