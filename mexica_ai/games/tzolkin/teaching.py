@@ -83,7 +83,9 @@ def _worker_key(fields: Fields, seat: int, gear: str, space: int) -> str:
     reach = space + (gear == facts.CHICHEN and theology > 0)
     if reach >= GEARS[gear]["free_choice_from"]:
         return "hint.worker_any"
-    return "hint.worker" if reach else "hint.worker_none"
+    if reach > space:
+        return "hint.worker_ahead" if space else "hint.worker_first"
+    return "hint.worker" if space else "hint.worker_none"
 
 
 def _seat(seat: int, own: JsonObject, fields: Fields) -> dict[str, Phrase]:
