@@ -59,7 +59,9 @@ def _check_declarations(methods: PureGame) -> None:
     for name, least in (("max_game_length", 1), ("max_legal", 0), ("rules_version", 1), ("version", 1)):
         number = getattr(methods, name)
         if type(number) is not int or not least <= number < 1 << 31:
-            raise ValueError(f"{methods.name}: {name}: given {quote(number)}; expected an integer of at least {least}")
+            raise ValueError(
+                f"{methods.name}: {name}: given {quote(number)}; expected an integer from {least} to {(1 << 31) - 1}"
+            )
     for name, field in methods.record.items():
         if not isinstance(field, (Numbers, Cards)):
             raise TypeError(f"{methods.name}: record[{name!r}] is {field!r}; expected Numbers, Flag or Cards")
