@@ -220,6 +220,29 @@ def test_a_second_failure_is_not_raised_by_what_comes_next(ends):
     assert nim_state().legal_actions()
 
 
+def test_a_failure_of_a_thread_is_forgotten_with_an_error_of_the_evaluator():
+    caller, failures, sizes = threading.get_ident(), [], []
+
+    class Failing(Nim):
+        def apply_action(self, state, action):
+            if threading.get_ident() != caller and sizes:  # while the second batch is gathered
+                failures.append(action)
+                raise ValueError("in a thread")
+            super().apply_action(state, action)
+
+    def evaluator(rows):
+        sizes.append(len(rows))
+        if len(sizes) == 2:
+            raise ArithmeticError("in the evaluator")
+        return np.full((len(rows), 2), 0.5)
+
+    search = Search(nim_state(Failing), evaluator=evaluator, batch_size=4, threads=2)
+    with pytest.raises(ArithmeticError, match="in the evaluator"):
+        search.run(iterations=200)
+    assert failures
+    search.join()
+
+
 def test_a_failure_leaves_nothing_to_other_games_and_threads():
     bad, good = nim_state(failing("legal_actions", 50)), nim_state()
     errors, results = [], []

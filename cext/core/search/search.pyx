@@ -411,6 +411,7 @@ cdef class Search(TurnSearch):
             team_join(&self._team)
             self._end(BY_STOP, monotonic_s())
             failure_drop()
+            failure_forget(&self.search.failure)    # of another thread: `join` would raise it
             raise
         finally:
             self._is_waited_for = False
