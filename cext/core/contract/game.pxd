@@ -65,7 +65,9 @@ ctypedef struct GameOps:
     uint64_t (*hash)(const void* state, int viewer) noexcept nogil
     # Number of turns that have ended: changes with every hand-over and never decreases.
     int (*turn)(const void* state) noexcept nogil
-    # Number of rounds (a turn of every seat) that have ended; playouts stop when it changes.
+    # Number of rounds (a turn of every seat) that have ended, or another measure that grows at the end of each, such as
+    # Tzolk'in's days; playouts stop when it changes. A game with a map of published shares counts it from the position
+    # alone, as the map was fitted.
     int (*round)(const void* state) noexcept nogil
 
     # --- hidden information and chance: NULL where the game has none

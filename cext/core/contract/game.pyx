@@ -219,7 +219,11 @@ cdef class State:
 
     @property
     def round(self):
-        """Number of rounds that have ended. The start of the count is arbitrary: compare differences."""
+        """Number of rounds that have ended, or another measure that grows at the end of each (Tzolk'in: days).
+
+        A game with a map of published shares counts from the position alone, as the map was fitted; in other games the
+        start of the count is arbitrary: compare differences.
+        """
         return self.game.ops.round(self.data)
 
     @property
