@@ -174,6 +174,15 @@ def test_a_position_is_published_alike_whether_it_was_played_or_read(game):
     assert compared > 20
 
 
+@pytest.mark.parametrize("game", WITH_MAPS)
+def test_a_new_game_is_at_the_early_end_of_its_map(game):
+    _, maps = calibration.read(registry.get(game).learning.calibration)
+    for players, one in maps.items():
+        state = ai.new_game(game, players=players, seed=1).state
+        assert state.round == 0
+        assert calibration.facts_of(state, 100)[1] == one.ranges[1][0]
+
+
 def test_an_analysis_is_published_by_its_iterations_so_far(with_map):
     with_map("mexica")
     position = ai.new_game("mexica", seed=1)

@@ -39,8 +39,9 @@ cdef int tzolkin_turn(const void* data) noexcept nogil:
 
 
 cdef int tzolkin_round(const void* data) noexcept nogil:
-    # A round ends each day, or two days: unlike the rounds, a position tells them. Published shares depend on them.
-    return (<const TzolkinStateC*>data).day
+    # The days that have passed: a round takes one, or two, and unlike the rounds a position tells them. Published
+    # shares depend on them; their map was fitted with 0 for the first round.
+    return (<const TzolkinStateC*>data).day - 1
 
 
 cdef void tzolkin_chance(void* data, bitgen_t* rng) noexcept nogil:
