@@ -177,6 +177,13 @@ class Admission:
         since : float, optional
             When a search that tries again has begun to wait. That it finds no place is no rejection of its call.
         """
+        try:
+            return await self._take_slot(question, call, stop, since)
+        except asyncio.CancelledError:
+            self._metrics.cancelled()
+            raise
+
+    async def _take_slot(self, question: Question, call: Call, stop: Stop, since: float | None = None) -> Ticket:
         begin = loop_time() if since is None else since
         due = math.inf if since is None else since + PATIENCE_S
         expected_s = self.expected_s(question.settings.level_limits)
@@ -191,9 +198,6 @@ class Admission:
         except BusyError:
             has_ended = since is None  # else it tries again
             raise
-        except asyncio.CancelledError:
-            self._metrics.cancelled()
-            raise
         finally:
             if has_ended:
                 self._metrics.queue_wait(loop_time() - begin)
@@ -206,12 +210,13 @@ class Admission:
         self, stopping: asyncio.Event, question: Question, call: Call, stop: Stop
     ) -> Ticket | None:
         """Wait for a slot; return None if the caller stops the analysis before there is one."""
-        taking = asyncio.ensure_future(self.take_slot(question, call, stop))
+        taking = asyncio.ensure_future(self._take_slot(question, call, stop))
         asked_to_stop = asyncio.ensure_future(stopping.wait())
         try:
             await asyncio.wait([taking, asked_to_stop], return_when=asyncio.FIRST_COMPLETED)
             return await taking if taking.done() else None
         except asyncio.CancelledError:
+            self._metrics.cancelled()
             if taking.done() and not taking.cancelled() and taking.exception() is None:
                 self.slots.give_back(taking.result())
             raise

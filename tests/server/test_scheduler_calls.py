@@ -58,13 +58,16 @@ class Counted(Metrics):
     """Remembers rejections and waits."""
 
     def __init__(self):
-        self.reasons, self.waits = [], []
+        self.reasons, self.waits, self.num_cancelled = [], [], 0
 
     def rejected(self, reason):
         self.reasons.append(reason)
 
     def queue_wait(self, seconds):
         self.waits.append(seconds)
+
+    def cancelled(self):
+        self.num_cancelled += 1
 
 
 @pytest.fixture
@@ -144,6 +147,31 @@ def test_a_slot_that_comes_too_late_is_one_rejection(loop, kind, monkeypatch):
         assert metrics.reasons == [caught.value.reason] == ["NO_TIME_LEFT"]
         monkeypatch.setattr(slots, "take", take)
         assert (await world.ask()).seconds == pytest.approx(1.0)  # the slot is free
+
+    world.run(play())
+
+
+@pytest.mark.parametrize("is_stopped", [True, False])
+def test_an_analysis_that_is_stopped_before_it_has_a_slot_is_not_cancelled(loop, is_stopped):
+    metrics = Counted()
+    world = World(loop, metrics=metrics, slots=1)
+
+    async def play():
+        running, stopping = world.ask(), asyncio.Event()
+        await asyncio.sleep(0.1)
+        analysis = world.scheduler.analyze(world.question(), world.call("b"), 0.5, stopping)
+        first = asyncio.ensure_future(anext(analysis))
+        await asyncio.sleep(0.1)
+        if is_stopped:
+            stopping.set()
+            assert (await first).stop_reason == "stopped"
+        else:
+            first.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await first
+        await running
+        assert metrics.num_cancelled == (0 if is_stopped else 1)
+        assert metrics.waits == [0.0, pytest.approx(0.1)]
 
     world.run(play())
 
