@@ -66,7 +66,7 @@ def test_each_page_reads_what_was_searched_in_its_own_language(site):
     }
     with site.stream(game=made["id"], lang="pt") as portuguese, site.stream(game=made["id"], lang="en") as english:
         # Time enough for several candidates on a busy machine: `why` tells of the next one.
-        site.call("PUT", f"{path}/analysis?lang=pt", {"at": 0, "seconds": 1}, 202)
+        site.call("PUT", f"{path}/analysis?lang=pt", {"at": 0, "seconds": 2}, 202)
         for stream, (words, stopped, why) in zip((portuguese, english), wanted.values(), strict=True):
             data = next(data for name, data in stream if name == "analysis" and data["stop_reason"])
             assert all(one["words"].startswith(words) for one in data["candidates"])
