@@ -161,6 +161,9 @@ class Unlocked:
         self._rest: bytes = buffered.read1(len(buffered.peek()))
         self._descriptor = file.fileno()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("an Unlocked cannot be copied or pickled: it reads an open file; make one for each file")
+
     def readline(self, size: int) -> bytes:
         """Return the next line with its end, or as much of it as `size` says."""
         searched = 0

@@ -44,6 +44,7 @@ from mexica_ai.game.edit import Editor
 from mexica_ai.game.entry import Kind
 from mexica_ai.game.phrases import phrasebook
 from mexica_ai.games.coatl.invariants import CoatlChecker
+from mexica_ai.io.files import Unlocked
 from mexica_ai.io.strict import Findings
 from mexica_ai.pure.build import _Parts
 from mexica_ai.pure.fields import Cards, Flag, Numbers
@@ -78,6 +79,7 @@ REFUSED = (
     Stream,
     TurnSearch,
     UCT,
+    Unlocked,
 )
 
 
@@ -158,6 +160,7 @@ def run():
 # How to make one of each class of which `example` cannot, and what of it must be the same afterwards.
 EXAMPLES = {
     "mexica_ai.analysis.drill.Progress": (lambda tmp_path: Progress(str(tmp_path / "none.json")), vars),
+    "mexica_ai.io.files.Unlocked": (lambda: Unlocked.__new__(Unlocked), None),
     "mexica_ai.rpc.calls.Calls": (Calls, lambda calls: type(calls)),
     "mexica_ai.rpc.advice.Advisor": (lambda: Advisor("127.0.0.1:1", has_tls=False, is_direct=True), None),
     "mexica_ai.rpc.client.Client": (lambda: Client("127.0.0.1:1"), None),
