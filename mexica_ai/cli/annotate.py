@@ -252,10 +252,13 @@ def _write(
     settings: dict[str, Any] | None,
 ) -> None:
     """Write the files that `--plot`, `--html` and `--record` name; without settings those in the record stay."""
+    lost: Exception | None = None
     try:
         if args.output is not None:  # first: it holds the searches
             _write_record(found, record, args, events, settings)
-    finally:
+    except (OSError, MexicaAIError) as error:  # the others are written all the same
+        lost = error
+    try:
         if args.plot is not None and found:
             turns = review.graph_turns(record, found)
             title = f"{record['game'].capitalize()}: expected share of the win"
@@ -264,6 +267,12 @@ def _write(
             terminal.tell("--plot: no turn was evaluated, so nothing is drawn")
         if args.html is not None:
             files.replace(args.html, review.report(record, found, events, worst=args.worst or review.WORST), "--html")
+    except (OSError, MexicaAIError) as error:
+        if lost is None:
+            raise
+        terminal.tell(f"error: {error}")
+    if lost is not None:
+        raise lost
 
 
 def _write_record(

@@ -171,7 +171,13 @@ def run(args: argparse.Namespace) -> int:
         adviser = stack.enter_context(make_engine(parse_spec(f"mcts,threads={threads}")))
         if not args.record:
             record = kept_games.made(record)
-        Talk(Session(position, engines, record, lines), adviser, record).play()
+        try:
+            session = Session(position, engines, record, lines)
+        except BaseException:
+            if not args.record:
+                Path(record).unlink(missing_ok=True)
+            raise
+        Talk(session, adviser, record).play()
     return 0
 
 

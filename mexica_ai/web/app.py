@@ -458,7 +458,7 @@ class Site:
         await self._require_service()
         found = game.annotation_json(turns=False)
         is_running = found["state"] == "running"
-        is_others = guest_of(request) is not None and (is_running or found["done"] > 0)
+        is_others = guest_of(request) is not None and (is_running or found["done"] > 0 or found["state"] == "stopped")
         if is_others and (data["seconds"] != found["seconds"] or found["state"] == "stopped"):
             raise ApiError(409, "ANNOTATED", "the game has an annotation, or gets one; expected a game without")
         # At the end of a game all its pages ask: a guest may find all that it asks for.

@@ -264,7 +264,8 @@ class Connection(H11Protocol):
 
     def _may_come(self) -> bool:
         """Return whether the client may still send, of what was answered or refused."""
-        if self.cycle is not None and not self.cycle.response_complete:
+        cycle = self.cycle
+        if cycle is not None and not cycle.response_complete and not cycle.disconnected:
             return False  # it has no answer to lose
         return self.conn.their_state in (h11.SEND_BODY, h11.ERROR) or bool(self.conn.trailing_data[0])
 
@@ -277,10 +278,23 @@ class Connection(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP; in the midst of an answer, in which nothing else has a place, only close."""
-        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            super().send_400_response(msg)
-        else:
+        if self.conn.our_state not in (h11.IDLE, h11.SEND_RESPONSE):
             self.transport.close()
+            return
+        body = msg.encode("ascii")
+        headers = [
+            (b"content-type", b"text/plain; charset=utf-8"),
+            (b"content-length", b"%d" % len(body)),  # over TLS nothing else says that no more comes
+            (b"connection", b"close"),
+        ]
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True  # what the application answers has no place any more
+            self.cycle.message_event.set()
+            body = b"" if self.scope["method"] == "HEAD" else body
+        response = h11.Response(status_code=400, headers=headers, reason=b"Bad Request")
+        for event in (response, h11.Data(data=body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     def handle_events(self) -> None:
         """Handle what has arrived."""

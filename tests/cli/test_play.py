@@ -534,6 +534,10 @@ def test_a_game_without_a_file_is_kept_where_it_litters_no_folder(tmp_path, monk
         patch.setattr("mexica_ai.cli.play.make_engine", lambda *_, **__: ai.Position.from_compact("bad"))
         assert run([], *NIM)[0] == 2
     assert len(list(kept.parent.glob("nim-*"))) == 6  # an engine that cannot be made leaves no empty file
+    view = tmp_path / "view.json"
+    view.write_text(json.dumps(ai.new_game("coatl", seed=1).view(0).to_json()))
+    assert run([], str(view))[0] == 2
+    assert not list(kept.parent.glob("coatl-*"))  # nor does a view
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     code, out = run([], *NIM)

@@ -139,6 +139,17 @@ def test_the_record_is_kept_if_another_file_cannot_be_written(cli, tmp_path, mon
     assert recorded_evaluations(json.loads(path.read_text()))
 
 
+def test_a_record_that_is_lost_is_told_beside_other_faults(cli, tmp_path, monkeypatch):
+    path, html = tmp_path / "game.jsonl", tmp_path / "game.html"
+    path.write_text(json.dumps(NIM))
+    meanwhile(monkeypatch, lambda: (html.mkdir(), path.write_text(json.dumps(NIM | {"comment": "second"}))))
+    monkeypatch.setattr("mexica_ai.cli.main._drop_output", lambda: None)
+    assert cli("annotate", path, "--iterations", 20, "--record", path, "--html", html) == 1
+    first, second = cli.err.splitlines()[-2:]
+    assert first.startswith("mexica-ai: error: --html: ")
+    assert second.startswith("mexica-ai: error: --record: ")
+
+
 def test_evaluations_that_another_program_has_added_stay(cli, tmp_path, monkeypatch, evaluations):
     path = tmp_path / "game.jsonl"
     path.write_text(json.dumps(NIM))

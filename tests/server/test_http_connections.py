@@ -19,6 +19,7 @@ from mexica_ai.server.workers import FairWorkers
 
 HEAD = b"GET / HTTP/1.1\r\nHost: x\r\n"
 BODY = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
+BAD_CHUNK = b"POST /refused HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"
 REFUSED = b"POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\nx"
 
 
@@ -223,13 +224,16 @@ def test_what_is_answered_is_not_cut_off(run):
         (REFUSED[:-1], 401),
         (b"no HTTP\r\n\r\n" + b"x" * 1000, 400),
         (HEAD + b"Connection: close\r\n\r\n" + HEAD + b"\r\n", 200),
+        (BAD_CHUNK, 400),  # before the application has answered
+        (BAD_CHUNK.replace(b"POST", b"HEAD"), 400),
     ],
 )
-def test_who_still_sends_has_the_answer_and_is_not_reset(run, data, status):
+def test_who_still_sends_has_the_answer_and_is_not_reset(run, caplog, data, status):
     async def test(connect, open_ones):
         reader, writer = await connect(data)
         answer = await reader.read()  # the server says at once that nothing more comes
         assert answer.startswith(b"HTTP/1.1 %d " % status)
+        assert answer.count(b"HTTP/1.1") == answer.lower().count(b"content-length: ") == 1
         for _ in range(10):
             writer.write(b"x" * 100_000)
             await writer.drain()
@@ -243,6 +247,7 @@ def test_who_still_sends_has_the_answer_and_is_not_reset(run, data, status):
         assert not open_ones.open
 
     run(test)
+    assert not caplog.records
 
 
 @pytest.mark.parametrize("is_encrypted", [False, True])

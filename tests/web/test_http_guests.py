@@ -491,3 +491,5 @@ def test_a_guest_neither_ends_nor_replaces_what_the_owner_has_searched(page):
             "state": "running", "message": "", "seconds": 30, "done": 0, "of": 2, "turns": []
         }  # fmt: skip
         page.call("DELETE", f"{path}/annotation")
+        assert page.game(made)["annotation"]["state"] == "stopped"
+        assert friend.call("PUT", f"{path}/annotation", {"seconds": 30}, 409)["reason"] == "ANNOTATED"
