@@ -1,5 +1,6 @@
 """Fixtures that several files of tests share."""
 
+import asyncio
 import functools
 import gc
 import json
@@ -95,6 +96,20 @@ def pytest_collection_modifyitems(items):
     groups = {item.path: mark.args[0] for item in undivided if (mark := item.get_closest_marker("xdist_group"))}
     for item in undivided:
         item.add_marker(pytest.mark.xdist_group(groups.get(item.path, item.path.name)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Let tests without the browser run loops: that of Playwright in the same worker counts as running all along."""
+    running = asyncio._get_running_loop()
+    if running is None or "browser" in item.fixturenames:
+        return (yield)
+    asyncio._set_running_loop(None)
+    try:
+        return (yield)
+    finally:
+        if not running.is_closed():  # at the end of the last test
+            asyncio._set_running_loop(running)
 
 
 @pytest.fixture(autouse=True)

@@ -72,9 +72,8 @@ def run(tmp_path):
 
     def begin(test, app=None, options=None, **tls):
         async def main():
-            given = {"lifespan": "off", "log_config": None, "ws": "none", "timeout_graceful_shutdown": 2}
-            given["timeout_keep_alive"] = 1000
-            server = uvicorn.Server(uvicorn.Config(app or App(), **given, **tls))
+            given = {"timeout_graceful_shutdown": 2, "timeout_keep_alive": 1000}
+            server = uvicorn.Server(uvicorn.Config(app or App(), **connections.OPTIONS, **given, **tls))
             server.config.load()
             serving = asyncio.create_task(server.serve(sockets=[]))
             await asyncio.sleep(0.2)
@@ -490,7 +489,7 @@ def test_without_file_descriptors_a_connection_makes_room_and_the_log_stays_shor
 @pytest.mark.real("ports")
 def test_the_head_of_an_answer_does_not_hold_up_its_body():
     async def main():
-        server = uvicorn.Server(uvicorn.Config(App(), log_config=None))
+        server = uvicorn.Server(uvicorn.Config(App(), **connections.OPTIONS))
         server.config.load()
         with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection(listener.getsockname()):
             accepted, _ = listener.accept()

@@ -57,7 +57,7 @@ def test_the_fuzzer_measures_resident_memory():
         "kept = bytearray(b'x') * (256 << 20)\n"
         "print(resident_mb() - before)\n"
     )
-    command = [sys.executable, "-c", script]
+    command = [sys.executable, "-P", "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
     # Less than all: a machine short of memory may have swapped a part out.
     assert 64 < float(done.stdout) < 320

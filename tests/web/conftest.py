@@ -41,18 +41,6 @@ def start(tmp_path):
         process.close()
 
 
-@pytest.fixture(autouse=True)
-def no_loop_runs(request):
-    """Let tests without the browser run loops: that of Playwright in the same worker counts as running all along."""
-    if "browser" in request.fixturenames:
-        yield
-        return
-    running = asyncio._get_running_loop()
-    asyncio._set_running_loop(None)
-    yield
-    asyncio._set_running_loop(running)
-
-
 @pytest.fixture(scope="session")
 def browser():
     """The browser; skipped without one."""
@@ -67,7 +55,9 @@ def browser():
 
     sync_api.expect.set_options(timeout=PATIENCE_MS)
     with web_browser.browser() as started:
+        running = asyncio._get_running_loop()
         yield started
+        asyncio._set_running_loop(running)  # the last test may have been one without the browser
 
 
 @pytest.fixture(scope="session")
