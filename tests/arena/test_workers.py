@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from concurrent.futures import FIRST_EXCEPTION, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
@@ -173,30 +174,42 @@ def test_processors_that_cannot_be_had_are_refused(monkeypatch, cli):
         affinity.share_cpus((), 1)
 
 
-def cpus_of_process():
+def cpus_of_process(folder):
+    """Return the processors and the number of this process, once another one has been asked in the same folder."""
+    (folder / str(os.getpid())).touch()
+    for _ in range(6000):
+        if len(os.listdir(folder)) == 2:
+            break
+        time.sleep(0.01)
     return sorted(os.sched_getaffinity(0)), os.getpid()
+
+
+def ask_two(pool, folder):
+    """Return the answers of two workers. They work at a time: one that is fast enough would answer both calls."""
+    folder.mkdir()
+    calls = {pool.submit(cpus_of_process, folder) for _ in range(2)}
+    for call in wait(calls, return_when=FIRST_EXCEPTION).done:
+        if isinstance(call.exception(), BrokenProcessPool):  # it found a worker dead
+            calls ^= {call, pool.submit(cpus_of_process, folder)}
+    return sorted(call.result() for call in calls)
 
 
 @pytest.mark.real("processes")
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
-def test_workers_and_their_programs_have_processors_of_their_own():
+def test_workers_and_their_programs_have_processors_of_their_own(tmp_path):
     cpus = sorted(os.sched_getaffinity(0))
     if len(cpus) < 2:
         pytest.skip("needs two processors")
     with GamePool() as pool:
         pool.bind([frozenset(cpus[:1]), frozenset(cpus[1:2])])
-        both = [pool.submit(cpus_of_process) for _ in range(2)]
-        found = [future.result() for future in both]
-        assert sorted(each for each, _ in found) == [cpus[:1], cpus[1:2]]
+        found = ask_two(pool, tmp_path / "first")
+        assert [each for each, _ in found] == [cpus[:1], cpus[1:2]]
         tournament = make(program("slow", 10**6, 0), "random")
         assert {r["termination"] for r in run(tournament, 2, pool, concurrency=2).records} == {"finished"}
         # A worker that dies leaves its processors to the next one.
         os.kill(found[0][1], 9)
-        for future in [pool.submit(cpus_of_process) for _ in range(2)]:
-            future.exception()  # of the call that found it dead, perhaps
-        both = [pool.submit(cpus_of_process) for _ in range(2)]
-        assert sorted(future.result()[0] for future in both) == [cpus[:1], cpus[1:2]]
+        assert [each for each, _ in ask_two(pool, tmp_path / "again")] == [cpus[:1], cpus[1:2]]
 
 
 @pytest.mark.real("processes")
