@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from typing import Any
@@ -45,12 +45,15 @@ class GamePool(Executor):
         while True:
             worker = self._idle.pop() if self._idle else self._new_worker()
             try:
-                future = worker.submit(fn, *args, **kwargs)
+                call = worker.submit(fn, *args, **kwargs)
             except BrokenProcessPool:  # it died while idle
                 self._forget(worker)
                 continue
             _close_reader(worker)
-            future.add_done_callback(partial(self._take_back, worker))
+            # It ends after the worker is taken back: who waits for it may submit the next call at once.
+            future: Future[Any] = Future()
+            future.set_running_or_notify_cancel()
+            call.add_done_callback(partial(self._take_back, worker, future))
             return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
@@ -87,11 +90,16 @@ class GamePool(Executor):
         if self._free is not None and worker in self._bound:
             self._free.append(self._bound.pop(worker))
 
-    def _take_back(self, worker: ProcessPoolExecutor, future: Future[Any]) -> None:
-        if not future.cancelled() and isinstance(future.exception(), BrokenProcessPool):
+    def _take_back(self, worker: ProcessPoolExecutor, future: Future[Any], call: Future[Any]) -> None:
+        error = CancelledError() if call.cancelled() else call.exception()
+        if isinstance(error, BrokenProcessPool):
             self._forget(worker)
         else:
             self._idle.append(worker)
+        if error is None:
+            future.set_result(call.result())
+        else:
+            future.set_exception(error)
 
 
 def _close_reader(worker: ProcessPoolExecutor) -> None:

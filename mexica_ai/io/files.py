@@ -282,7 +282,7 @@ def replace(path: str, content: str | bytes, option: str = "", *, mode: int | No
         draft = target.with_name(f".{target.name}.{os.getpid()}")
         kept = target.stat().st_mode & 0o777 if mode is None and target.exists() else None
         try:
-            draft.touch(mode or (0o666 if kept is None else 0o600))
+            draft.touch(mode if mode is not None else 0o666 if kept is None else 0o600)
             draft.write_bytes(data)
             with draft.open("rb") as file:
                 os.fsync(file.fileno())  # else a power cut may leave an empty file under the name

@@ -178,14 +178,14 @@ def cpus_of_process(folder):
     """Return the processors and the number of this process, once another one has been asked in the same folder."""
     (folder / str(os.getpid())).touch()
     for _ in range(6000):
-        if len(os.listdir(folder)) == 2:
-            break
+        if len(os.listdir(folder)) >= 2:
+            return sorted(os.sched_getaffinity(0)), os.getpid()
         time.sleep(0.01)
-    return sorted(os.sched_getaffinity(0)), os.getpid()
+    raise AssertionError("no other process was asked")
 
 
 def ask_two(pool, folder):
-    """Return the answers of two workers. They work at a time: one that is fast enough would answer both calls."""
+    """Return the answers of two workers. They work at the same time, else one of them might answer both calls."""
     folder.mkdir()
     calls = {pool.submit(cpus_of_process, folder) for _ in range(2)}
     for call in wait(calls, return_when=FIRST_EXCEPTION).done:
@@ -210,6 +210,25 @@ def test_workers_and_their_programs_have_processors_of_their_own(tmp_path):
         # A worker that dies leaves its processors to the next one.
         os.kill(found[0][1], 9)
         assert [each for each, _ in ask_two(pool, tmp_path / "again")] == [cpus[:1], cpus[1:2]]
+
+
+@pytest.mark.real("processes")
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs Linux")
+def test_who_waits_for_a_call_may_submit_the_next_one_to_the_same_worker(monkeypatch):
+    take_back = GamePool._take_back
+
+    def take_back_late(*args):
+        time.sleep(0.2)
+        take_back(*args)
+
+    monkeypatch.setattr(GamePool, "_take_back", take_back_late)
+    cpus = sorted(os.sched_getaffinity(0))[:1]
+    with GamePool() as pool:
+        pool.bind([frozenset(cpus)])
+        number = pool.submit(os.getpid).result()
+        assert pool.submit(os.getpid).result() == number
+        assert isinstance(pool.submit(os._exit, 1).exception(), BrokenProcessPool)
+        assert sorted(pool.submit(os.sched_getaffinity, 0).result()) == cpus
 
 
 @pytest.mark.real("processes")

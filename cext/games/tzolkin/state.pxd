@@ -149,7 +149,7 @@ ctypedef struct TzolkinStateC:
     uint64_t workers[5]
     uint64_t display            # buildings, two bits each
     int32_t turns               # ended since the state was made; not part of the position
-    int32_t unused_counter      # 0; fills the word, for `NUM_WORDS` counts whole ones
+    int32_t unused_counter      # always 0; fills the word, since `NUM_WORDS` counts whole words
     uint16_t chichen[5]         # the same for Chichen Itza
     uint16_t skulls_placed      # by action
     uint16_t monuments          # on display, as a set
